@@ -2,7 +2,10 @@
 
 #include "team/wire.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,13 +61,12 @@ Texts texts_of(EventCollector& collector) {
 // Gives rows of another process the numbers that their texts have here.
 class Renumbering {
  public:
-  Renumbering(const Texts& texts, EventCollector& collector) {
+  Renumbering(const Texts& texts, Labels& labels, Tracks& tracks, StringTable& details) {
     for (const Texts::Label& label : texts.labels)
-      labels_.push_back(collector.labels().intern(label.name, label.category, label.kind));
+      labels_.push_back(labels.intern(label.name, label.category, label.kind));
     for (const Texts::Track& track : texts.tracks)
-      tracks_.push_back(collector.tracks().intern(track.file, track.pid, track.tid));
-    for (const std::string& detail : texts.details)
-      details_.push_back(collector.details().intern(detail));
+      tracks_.push_back(tracks.intern(track.file, track.pid, track.tid));
+    for (const std::string& detail : texts.details) details_.push_back(details.intern(detail));
   }
 
   void apply(EventColumns& part) const {
@@ -139,7 +141,7 @@ void unpack(std::string_view bytes, EventCollector& collector) {
   FileBlock files;
   Texts texts;
   reader(files, texts);
-  const Renumbering numbers(texts, collector);
+  const Renumbering numbers(texts, collector.labels(), collector.tracks(), collector.details());
   for (std::size_t i = files.begin; i < files.end; ++i) {
     CollectedEvents& file = collector.files()[i];
     reader(file);
@@ -150,6 +152,52 @@ void unpack(std::string_view bytes, EventCollector& collector) {
   }
 }
 
+// What a process has read, without the columns.
+struct Readings {
+  FileBlock files;
+  Texts texts;
+  std::vector<CollectedEvents> readings;
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(files, texts, readings);
+  }
+};
+
+Readings readings_of(const FileBlock& own, EventCollector& collector,
+                     std::vector<std::vector<EventColumns>>& parts) {
+  Readings readings{own, texts_of(collector), {}};
+  for (std::size_t i = own.begin; i < own.end; ++i) {
+    CollectedEvents& file = collector.files()[i];
+    parts.push_back(std::exchange(file.parts, {}));
+    readings.readings.push_back(std::move(file));
+  }
+  return readings;
+}
+
+// The events of a rank on their way to another process.
+struct MovedRank {
+  std::int64_t rank = 0;
+  std::vector<EventColumns> parts;
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(rank, parts);
+  }
+};
+
+// Returns the process of each rank: the first that has events of it, or that knows it if none has
+// any. `known` has a list for each process: its ranks, and whether it has events of them.
+std::map<std::int64_t, std::size_t> find_owners(
+    const std::vector<std::vector<std::pair<std::int64_t, bool>>>& known) {
+  std::map<std::int64_t, std::size_t> owners;
+  for (const bool with_events : {true, false})
+    for (std::size_t process = 0; process < known.size(); ++process)
+      for (const auto& [rank, has_events] : known[process])
+        if (has_events == with_events) owners.try_emplace(rank, process);
+  return owners;
+}
+
 }  // namespace
 
 void gather_events(Team& team, const FileBlock& own, EventCollector& collector) {
@@ -158,6 +206,61 @@ void gather_events(Team& team, const FileBlock& own, EventCollector& collector) 
               [&](std::size_t rank, const std::string& bytes) {
                 if (rank > 0) unpack(bytes, collector);
               });
+}
+
+void share_readings(Team& team, const FileBlock& own, EventCollector& collector) {
+  if (team.is_alone()) return;
+  std::vector<std::vector<EventColumns>> parts;
+  Labels labels;
+  Tracks tracks;
+  StringTable details;
+  std::size_t process = 0;
+  for (Readings& read : share(team, readings_of(own, collector, parts))) {
+    const Renumbering numbers(read.texts, labels, tracks, details);
+    for (std::size_t i = 0; i < read.readings.size(); ++i) {
+      CollectedEvents& file = collector.files()[read.files.begin + i];
+      file = std::move(read.readings[i]);
+      if (process != team.rank()) continue;
+      file.parts = std::move(parts[i]);
+      for (EventColumns& part : file.parts) {
+        numbers.apply(part);
+        part.shrink_to_fit();
+      }
+    }
+    ++process;
+  }
+  collector.labels() = std::move(labels);
+  collector.tracks() = std::move(tracks);
+  collector.details() = std::move(details);
+}
+
+void settle_ranks(Team& team, std::vector<RankEvents>& ranks) {
+  if (team.is_alone()) return;
+  std::vector<std::pair<std::int64_t, bool>> own;
+  for (const RankEvents& rank : ranks) own.emplace_back(rank.rank, !rank.parts.empty());
+  const std::map<std::int64_t, std::size_t> owners = find_owners(share(team, std::move(own)));
+  std::map<std::int64_t, RankEvents> settled;
+  for (const auto& [rank, process] : owners) {
+    settled[rank].rank = rank;
+    settled[rank].is_here = process == team.rank();
+  }
+  std::vector<std::vector<MovedRank>> moved(team.size());
+  for (RankEvents& rank : ranks) {
+    const std::size_t process = owners.at(rank.rank);
+    if (process == team.rank())
+      settled[rank.rank].parts = std::move(rank.parts);
+    else if (!rank.parts.empty())
+      moved[process].push_back({rank.rank, std::move(rank.parts)});
+  }
+  std::vector<std::string> messages;
+  for (std::vector<MovedRank>& to : moved) messages.push_back(to_wire(std::exchange(to, {})));
+  for (const std::string& message : team.exchange(std::move(messages)))
+    for (MovedRank& rank : from_wire<std::vector<MovedRank>>(message)) {
+      std::vector<EventColumns>& parts = settled[rank.rank].parts;
+      std::move(rank.parts.begin(), rank.parts.end(), std::back_inserter(parts));
+    }
+  ranks.clear();
+  for (auto& [rank, events] : settled) ranks.push_back(std::move(events));
 }
 
 }  // namespace traceloom

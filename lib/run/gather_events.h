@@ -1,4 +1,5 @@
-// gather_events: brings the events that the processes of a team have collected to process 0.
+// gather_events: brings the events that the processes of a team have collected to process 0, or
+// makes all processes know all but the events.
 //
 //   scan_files(paths, collector, {.files = own});
 //   gather_events(team, own, collector);
@@ -7,7 +8,10 @@
 
 #include "base/file_block.h"
 #include "run/event_collector.h"
+#include "run/run.h"
 #include "team/team.h"
+
+#include <vector>
 
 namespace traceloom {
 
@@ -16,5 +20,15 @@ namespace traceloom {
 // labels, tracks and details, since these are given in the order of the files. The others have lost
 // their events. Process 0 holds one message at a time besides the columns.
 void gather_events(Team& team, const FileBlock& own, EventCollector& collector);
+
+// Gives all processes what each has read, except the columns, which stay where they are. The
+// numbers of labels, tracks and details are the same on all of them: those that one process would
+// give.
+void share_readings(Team& team, const FileBlock& own, EventCollector& collector);
+
+// Brings the events of each rank to one process, the first that has any. `ranks` are those of the
+// files that this process has read; afterwards they are those of all processes, in the same order
+// on each.
+void settle_ranks(Team& team, std::vector<RankEvents>& ranks);
 
 }  // namespace traceloom

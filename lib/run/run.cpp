@@ -8,6 +8,7 @@
 #include "run/recorded_times.h"
 #include "run/step_runs.h"
 #include "team/share_out.h"
+#include "team/wire.h"
 
 #include <algorithm>
 #include <atomic>
@@ -245,8 +246,7 @@ void name_devices(RankEvents& rank, const Tracks& tracks) {
 }
 
 // Keeps the selected events and steps of the rank.
-void prepare_rank(RankEvents& rank, const RunRequest& request, const Tracks& tracks) {
-  name_devices(rank, tracks);
+void select_events(RankEvents& rank, const RunRequest& request) {
   if (request.time) {
     TimeWindow window;
     window.from_ns = request.time->from_ns.value_or(window.from_ns);
@@ -264,16 +264,59 @@ void prepare_rank(RankEvents& rank, const RunRequest& request, const Tracks& tra
   rank.steps.list.rewrite([&](const Step& step) { return request.steps->contains(step.number); });
 }
 
-}  // namespace
-
-bool RankEvents::has_devices() const {
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const EventColumns& part) { return !part.devices.empty(); });
+void prepare_rank(RankEvents& rank, const RunRequest& request, const Tracks& tracks) {
+  name_devices(rank, tracks);
+  select_events(rank, request);
+  rank.kinds = find_kinds(rank.parts);
 }
 
-bool RankEvents::has_frames() const {
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const EventColumns& part) { return !part.frames.empty(); });
+// What other processes know of a rank whose events are not there.
+struct RankFacts {
+  std::size_t place = 0;  // index into Run::ranks
+  StepList steps;
+  Intervals unrecorded;
+  EventKinds kinds;
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(place, steps, unrecorded, kinds);
+  }
+};
+
+void share_facts(Team& team, std::vector<RankEvents>& ranks) {
+  if (team.is_alone()) return;
+  std::vector<RankFacts> own;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (ranks[i].is_here) own.push_back({i, ranks[i].steps, ranks[i].unrecorded, ranks[i].kinds});
+  for (std::vector<RankFacts>& facts : share(team, std::move(own)))
+    for (RankFacts& fact : facts) {
+      RankEvents& rank = ranks[fact.place];
+      rank.steps = std::move(fact.steps);
+      rank.unrecorded = std::move(fact.unrecorded);
+      rank.kinds = fact.kinds;
+    }
+}
+
+// Brings the events of the files together; returns false on a process that has no part in the rest.
+bool bring_together(Team& team, bool spread, const FileBlock& own, EventCollector& collector) {
+  if (spread)
+    share_readings(team, own, collector);
+  else
+    gather_events(team, own, collector);
+  return spread || team.is_first();
+}
+
+}  // namespace
+
+EventKinds find_kinds(const std::vector<EventColumns>& parts) {
+  EventKinds kinds;
+  for (const EventColumns& part : parts) {
+    kinds.any |= !part.empty();
+    kinds.devices |= !part.devices.empty();
+    kinds.frames |= !part.frames.empty();
+    for (const MarkedSpan& span : part.marks) kinds.loader |= span.mark == SpanMark::loader;
+  }
+  return kinds;
 }
 
 void for_each_parallel(std::size_t count, unsigned threads,
@@ -299,8 +342,7 @@ Run read_run(const RunRequest& request) {
     scan_inputs(request.inputs, collector,
                 {.threads = request.threads, .progress = request.progress, .files = own});
   });
-  gather_events(team, own, collector);
-  if (!team.is_first()) return {};
+  if (!bring_together(team, request.spread, own, collector)) return {};
   std::vector<CollectedEvents>& files = collector.files();
   const Places places = find_places(request.inputs, files);
   RankSorter sorter(request, collector.tracks(), places);
@@ -321,11 +363,17 @@ Run read_run(const RunRequest& request) {
   }
   std::stable_sort(run.files.begin(), run.files.end(), is_reported_before);
   run.ranks = sorter.finish();
+  if (request.spread) settle_ranks(team, run.ranks);
   run.labels = std::move(collector.labels());
   run.tracks = std::move(collector.tracks());
   run.details = std::move(collector.details());
-  for_each_parallel(run.ranks.size(), request.threads,
-                    [&](std::size_t i) { prepare_rank(run.ranks[i], request, run.tracks); });
+  for_each_parallel(run.ranks.size(), request.threads, [&](std::size_t i) {
+    if (run.ranks[i].is_here) prepare_rank(run.ranks[i], request, run.tracks);
+  });
+  if (request.spread) {
+    share_facts(team, run.ranks);
+    run.team = request.team;
+  }
   align_runs(run.ranks, run.common_clock);
   return run;
 }

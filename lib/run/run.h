@@ -46,6 +46,8 @@ struct RunRequest {
   bool python = false;     // of the frames, only Python's functions of at least 20 us:
                            // Role::host_code; and all calls of torch modules (SpanMark::module)
   bool samples = false;    // also gather counters and "[memory]" instants (run/samples.h)
+  bool spread = false;     // in a team, leave the events of each rank where they were read: see
+                           // RankEvents::is_here
   bool arrows = false;     // also count arrows that lack an end, or end before they start, as
                            // problems of their file (flows/arrow_tally.h)
   bool keep_going = false;  // leave out an input that is no trace, instead of throwing its Error
@@ -73,12 +75,26 @@ struct RunFile : FileFacts {
   ProblemCounts clock_problems = {};   // problems of its clock compared with the other clocks
 };
 
+// The kinds of events that a rank has.
+struct EventKinds {
+  bool any = false;
+  bool devices = false;
+  bool frames = false;
+  bool loader = false;  // waits for data, SpanMark::loader
+
+  friend bool operator==(const EventKinds&, const EventKinds&) = default;
+};
+
 // The events of one rank. Times are ns since the first event of all files.
 struct RankEvents {
   std::int64_t rank = 0;
   std::vector<EventColumns> parts;
   StepList steps;
   Intervals unrecorded = {};  // times between recordings: run/recorded_times.h
+  EventKinds kinds = {};
+  // False if another process of the team has the events, which happens only if the request says
+  // `spread`. Then `parts` are empty here; all else is known. See per_rank/per_rank.h.
+  bool is_here = true;
 
   template <typename Use>
   void for_each_host(Use use) const {
@@ -126,9 +142,12 @@ struct RankEvents {
     for (const EventColumns& part : parts)
       for (const UnknownSpans& spans : part.unknown) use(spans);
   }
-  bool has_devices() const;
-  bool has_frames() const;
+  bool has_devices() const { return kinds.devices; }
+  bool has_frames() const { return kinds.frames; }
 };
+
+// Returns the kinds of events in the parts of a rank.
+EventKinds find_kinds(const std::vector<EventColumns>& parts);
 
 struct Run {
   std::vector<RunFile> files;  // sorted by is_reported_before(), whatever the order of the inputs
@@ -142,12 +161,14 @@ struct Run {
   // show which rank waited for which in these collectives.
   bool clock_of_collectives = false;
   unsigned threads = 0;  // number of threads in the request
+  Team* team = nullptr;  // the processes that have the events; nullptr: all are here
 };
 
 // Throws Error for an input that is no trace (see keep_going), and a negative rank.
 //
 // In a team each process reads some of the files, and process 0 gets the whole run: the same as by
-// one process. On the others the run is empty.
+// one process. On the others the run is empty. With `spread` all processes get the same run, but
+// each rank's events are on one of them only: the one that read the first file with any.
 Run read_run(const RunRequest& request);
 
 // Calls use(index) for 0 .. count - 1 from up to `threads` threads (0: one a core), for independent

@@ -89,6 +89,12 @@ struct StepList {
   Intervals probes;           // Composer's waits for data that no batch followed
 
   Intervals times() const;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(kind, list, dropped, open_end, rest, probes);
+  }
 };
 
 StepList find_steps(const std::vector<EventColumns>& parts);

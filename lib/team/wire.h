@@ -218,4 +218,23 @@ T broadcast(Team& team, T value) {
   return team.is_first() ? value : from_wire<T>(bytes);
 }
 
+// Returns the values of all processes, by rank, on all processes.
+template <typename T>
+std::vector<T> share(Team& team, T own) {
+  std::vector<T> values;
+  if (team.is_alone()) {
+    values.push_back(std::move(own));
+    return values;
+  }
+  std::vector<std::string> messages(team.size());
+  team.gather(to_wire(own),
+              [&](std::size_t rank, std::string bytes) { messages[rank] = std::move(bytes); });
+  messages = broadcast(team, std::move(messages));
+  for (std::size_t rank = 0; rank < messages.size(); ++rank) {
+    values.push_back(rank == team.rank() ? std::move(own) : from_wire<T>(messages[rank]));
+    messages[rank] = {};
+  }
+  return values;
+}
+
 }  // namespace traceloom

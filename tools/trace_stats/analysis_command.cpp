@@ -41,6 +41,7 @@ struct Options : CommonOptions {
   bool details = false;  // from here on, not typed but copied from AnalysisCommand
   bool samples = false;
   bool python = false;
+  bool spread = false;
   std::function<void(RunRequest&)> prepare;
   std::function<void(std::vector<std::string>&)> take_arguments;
   std::function<bool()> has_gates;
@@ -79,6 +80,7 @@ RunRequest make_request(const Options& options) {
   request.details = options.details;
   request.samples = options.samples;
   request.python = options.python;
+  request.spread = options.spread;
   if (options.prepare) options.prepare(request);
   std::vector<std::string> arguments = options.inputs;
   if (options.take_arguments) options.take_arguments(arguments);
@@ -136,12 +138,15 @@ void refuse_empty_selection(const Run& run, const RunRequest& request, const Opt
   const auto has_steps = [](const RankEvents& rank) { return !rank.steps.list.empty(); };
   if (request.steps && std::none_of(run.ranks.begin(), run.ranks.end(), has_steps))
     throw UsageError(fmt::format("--steps: {} {}", options.steps, nothing));
-  const auto has_events = [](const RankEvents& rank) {
-    return std::any_of(rank.parts.begin(), rank.parts.end(),
-                       [](const EventColumns& part) { return !part.empty(); });
-  };
+  const auto has_events = [](const RankEvents& rank) { return rank.kinds.any; };
   if (request.time && std::none_of(run.ranks.begin(), run.ranks.end(), has_events))
     throw UsageError(fmt::format("--time: {} {}", options.time, nothing));
+}
+
+void limit_rows(const Run& run, const Options& options) {
+  if (!options.count_rows) return;
+  RowLimit limit(options.command, options.max_rows);
+  options.count_rows(run, limit);
 }
 
 ExitCode run_analysis(const Options& options, const std::function<Answer(const Run&)>& analyse) {
@@ -151,13 +156,17 @@ ExitCode run_analysis(const Options& options, const std::function<Answer(const R
   refuse_input_as_output(request.inputs, options.output);
   if (options.take_request) options.take_request(request, selection_words(options));
   const Run run = request.inputs.empty() ? Run{} : read_with_progress(request);
-  if (!tool_team().is_first()) return ExitCode::done;
+  if (!tool_team().is_first()) {
+    // Process 0 does the same with the run, and has the answer.
+    if (request.spread) {
+      limit_rows(run, options);
+      analyse(run);
+    }
+    return ExitCode::done;
+  }
   const bool loss = !run.files.empty() && report_files(run.files, options.verbosity);
   if (options.has_gates && options.has_gates()) refuse_empty_selection(run, request, options);
-  if (options.count_rows) {
-    RowLimit limit(options.command, options.max_rows);
-    options.count_rows(run, limit);
-  }
+  limit_rows(run, options);
   Answer answer = analyse(run);
   arrange(answer.report, options);
   TextStyle style = text_style(options.output, options.wide);
@@ -244,6 +253,7 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   options->details = what.details;
   options->samples = what.samples;
   options->python = what.python;
+  options->spread = what.spread;
   options->prepare = what.prepare;
   options->take_arguments = what.take_arguments;
   options->has_gates = what.has_gates;

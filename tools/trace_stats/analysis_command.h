@@ -29,6 +29,8 @@ struct AnalysisCommand {
   bool details = false;                           // RunRequest::details
   bool samples = false;                           // RunRequest::samples
   bool python = false;                            // RunRequest::python
+  bool spread = false;                            // RunRequest::spread: the analysis reads events
+                                                  // in per_rank() and its like alone
   std::function<void(RunRequest&)> prepare = {};  // adds what the options require
   // Removes arguments that are no traces, before they are expanded. If no argument is left, the run
   // is empty.

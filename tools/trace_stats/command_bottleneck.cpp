@@ -6,6 +6,7 @@
 #include "common/help_formatter.h"
 #include "common/options.h"
 #include "common/say.h"
+#include "common/tool_team.h"
 #include "gate/gate_term.h"
 #include "trace_stats/analysis_command.h"
 
@@ -88,7 +89,7 @@ void refuse_redirected_share(const std::vector<LimitGate>& gates) {
 }
 
 Answer answer(const Run& run, const GateOptions& options) {
-  refuse_redirected_share(options.gates);
+  if (tool_team().is_first()) refuse_redirected_share(options.gates);
   BottleneckAnswer found = bottleneck_report(run);
   Answer answer{std::move(found.report)};
   for (const LimitGate& gate : options.gates) {
@@ -121,6 +122,7 @@ void add_bottleneck(CLI::App& app, Work& work) {
            "that takes half of the step, else inconclusive. Shares refer to the mean step of the "
            "rank that holds up the others, or of all ranks if none does.",
        .python = true,
+       .spread = true,
        .has_gates = [options] { return !options->gates.empty(); }},
       [options](const Run& run) { return answer(run, *options); });
   command

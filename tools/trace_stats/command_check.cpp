@@ -16,6 +16,7 @@ void add_check(CLI::App& app, Work& work) {
            "Lists each kind of problem with its count and its first byte offset in the "
            "uncompressed text, losses first, and irregularities of clocks and ranks. Exits with "
            "status 1 if data was lost.",
+       .spread = true,
        .prepare = [](RunRequest& request) { request.arrows = true; }},
       [](const Run& run) {
         CheckAnswer found = check_report(run);

@@ -18,7 +18,8 @@ void add_dataloader(CLI::App& app, Work& work) {
            "host's time in steps; \"exposed\" is the part of the steps that neither device work "
            "nor a collective hides; \"first\" is the first wait of an epoch, which Med and P99 "
            "leave out; \"between\" is waiting outside of steps. In each step the job is judged by "
-           "the rank whose wait delays the others most."},
+           "the rank whose wait delays the others most.",
+       .spread = true},
       [](const Run& run) { return Answer{dataloader_report(run)}; });
   set_examples(*command, {{"of each rank and epoch, the worst first",
                            "trace-stats dataloader traces/ --sort exposed_share"}});

@@ -18,7 +18,8 @@ void add_gpu(CLI::App& app, Work& work) {
            "(computation, communication, memory) run at the same time. Columns have the names "
            "that TraceLens, HTA and tb_plugin use.",
        .details = true,
-       .python = true},
+       .python = true,
+       .spread = true},
       [](const Run& run) { return Answer{gpu_report(run)}; });
   set_examples(*command, {{"the devices that are idle longest",
                            "trace-stats gpu traces/ --sort idle_share --top 5"}});

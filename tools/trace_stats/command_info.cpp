@@ -15,7 +15,8 @@ void add_info(CLI::App& app, Work& work) {
            "What is in each file: rank, producer, clock, events\n"
            "Shows how the rank and the clock of each file were found, its events by phase and its "
            "first and last time, and for each rank its steps, spans, devices and spans by "
-           "category."},
+           "category.",
+       .spread = true},
       [](const Run& run) { return Answer{info_report(run)}; });
   set_examples(*command, {{"which ranks are here", "trace-stats info traces/ --sort events"}});
 }

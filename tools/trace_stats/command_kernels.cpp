@@ -27,11 +27,12 @@ void read_kernels_by(const std::string& list, KernelsOptions& by) {
 // Counts the rows by the fields of each kernel, without looking for the operator that launched it.
 void count_kernels(const Run& run, const KernelsOptions& by, RowLimit& limit) {
   constexpr std::int64_t kStreams = std::int64_t{1} << 32;
-  for (const RankEvents& rank : run.ranks)
+  limit.add_ranks(run, [&](const RankEvents& rank, const RowLimit::AddKey& add) {
     rank.for_each_device([&](const DeviceSpan& span) {
-      limit.add({by.by_rank ? rank.rank : 0, by.by_name ? std::int64_t{span.label} : 0,
-                 by.by_stream ? span.device * kStreams + span.stream : 0, 0});
+      add({by.by_rank ? rank.rank : 0, by.by_name ? std::int64_t{span.label} : 0,
+           by.by_stream ? span.device * kStreams + span.stream : 0, 0});
     });
+  });
 }
 
 }  // namespace
@@ -47,6 +48,7 @@ void add_kernels(CLI::App& app, Work& work) {
            "whose names indicate tensor cores (TC). Collectives are included. CSV and JSON have "
            "more columns, for example short kernels (less than 10 us).",
        .details = true,
+       .spread = true,
        .prepare =
            [options](RunRequest& request) {
              request.arguments = options->by_shape || options->by_arguments;

@@ -26,12 +26,13 @@ void read_ops_by(const std::string& list, OpsOptions& by) {
 // none.
 void count_operators(const Run& run, const OpsOptions& by, RowLimit& limit) {
   const bool arguments = by.by_shape || by.by_arguments;
-  for (const RankEvents& rank : run.ranks)
+  limit.add_ranks(run, [&](const RankEvents& rank, const RowLimit::AddKey& add) {
     rank.for_each_operator([&](const OperatorSpan& span) {
-      limit.add({by.by_rank ? rank.rank : 0, by.by_name ? std::int64_t{span.label} : 0,
-                 arguments ? std::int64_t{span.arguments} : 0,
-                 by.by_thread ? std::int64_t{span.track} : 0});
+      add({by.by_rank ? rank.rank : 0, by.by_name ? std::int64_t{span.label} : 0,
+           arguments ? std::int64_t{span.arguments} : 0,
+           by.by_thread ? std::int64_t{span.track} : 0});
     });
+  });
 }
 
 }  // namespace
@@ -48,6 +49,7 @@ void add_ops(CLI::App& app, Work& work) {
            "Percentiles refer to the operator's time on the host. TC is the share of kernel time "
            "in kernels whose names indicate tensor cores.",
        .details = true,
+       .spread = true,
        .prepare =
            [options](RunRequest& request) {
              request.arguments = options->by_shape || options->by_arguments;

@@ -19,7 +19,8 @@ void add_stragglers(CLI::App& app, Work& work) {
            "in most steps and the others wait for 10 % of a step; else the answer says what was "
            "measured. The cause is the role in which the rank spends more time than the median of "
            "the others.",
-       .python = true},
+       .python = true,
+       .spread = true},
       [](const Run& run) { return Answer{stragglers_report(run)}; });
   set_examples(*command, {{"for a script: the rank, or null",
                            "trace-stats stragglers traces/ --format json | jq .verdict.rank"}});

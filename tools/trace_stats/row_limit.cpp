@@ -2,8 +2,11 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
+
+#include <vector>
 
 namespace traceloom {
 
@@ -17,18 +20,35 @@ void RowLimit::add(const Key& key) {
                     command_, format_count(most_)));
 }
 
+void RowLimit::add_ranks(const Run& run,
+                         const std::function<void(const RankEvents&, const AddKey&)>& find) {
+  using Keys = std::vector<Key>;
+  const auto keys_of = [&](std::size_t rank) {
+    Grouped<Nothing, 4> seen;
+    find(run.ranks[rank], [&](const Key& key) { static_cast<void>(seen[key]); });
+    Keys keys;
+    seen.for_each([&](const Key& key, const Nothing&) { keys.push_back(key); });
+    return keys;
+  };
+  for_each_rank<Keys>(run, all_ranks(run), keys_of, [&](std::size_t, const Keys& keys) {
+    for (const Key& key : keys) add(key);
+  });
+}
+
 void count_streams(const Run& run, RowLimit& limit) {
-  for (const RankEvents& rank : run.ranks)
+  limit.add_ranks(run, [](const RankEvents& rank, const RowLimit::AddKey& add) {
     rank.for_each_device([&](const DeviceSpan& span) {
-      limit.add({rank.rank, span.device, span.stream, 0});
+      add({rank.rank, span.device, span.stream, 0});
     });
+  });
 }
 
 void count_counters(const Run& run, bool by_rank, RowLimit& limit) {
-  for (const RankEvents& rank : run.ranks)
+  limit.add_ranks(run, [&](const RankEvents& rank, const RowLimit::AddKey& add) {
     rank.for_each_counter([&](const CounterSample& sample) {
-      limit.add({by_rank ? rank.rank : 0, sample.label, sample.key, 0});
+      add({by_rank ? rank.rank : 0, sample.label, sample.key, 0});
     });
+  });
 }
 
 }  // namespace traceloom

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,10 @@ class RowLimit {
   RowLimit(std::string command, std::size_t most) : command_(std::move(command)), most_(most) {}
 
   void add(const Key& key);
+  // Adds the keys of the events of all ranks: find(rank, add) calls add(key) for each. All
+  // processes of a team call it.
+  using AddKey = std::function<void(const Key&)>;
+  void add_ranks(const Run& run, const std::function<void(const RankEvents&, const AddKey&)>& find);
 
  private:
   struct Nothing {};

@@ -155,11 +155,11 @@ void join(CommunicationPiece& piece, const Key& key, bool is_message, JoinedRank
 JoinedRanks join_ranks(const Run& run, const MessageRanks& messages, const UnevenKinds& uneven) {
   JoinedRanks joined;
   KindComparison comparison;
-  for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
+  for_each_communication(run, [&](std::size_t rank, std::vector<CommunicationPiece> pieces) {
     std::optional<PieceSteps> steps;
     if (!uneven.empty()) steps.emplace(run.ranks[rank].steps);
     std::map<std::pair<Kind, StepKey>, std::int64_t> seen;
-    for (CommunicationPiece& piece : find_communication(run, rank)) {
+    for (CommunicationPiece& piece : pieces) {
       const std::int64_t own = run.ranks[rank].rank;
       const std::optional<MessageEnds> ends = messages.ends_of(piece, own);
       Kind kind = kind_of(piece, ends, own);
@@ -173,7 +173,7 @@ JoinedRanks join_ranks(const Run& run, const MessageRanks& messages, const Uneve
       join(piece, {std::move(kind), step, number}, ends.has_value(), joined);
     }
     comparison.end_rank();
-  }
+  });
   joined.uneven = comparison.finish();
   return joined;
 }

@@ -4,6 +4,7 @@
 #include "analysis/work/kernel_name.h"
 #include "analysis/work/launching_ranges.h"
 #include "analysis/work/tensor_bytes.h"
+#include "per_rank/per_rank.h"
 #include "run/details.h"
 
 #include <algorithm>
@@ -19,6 +20,11 @@ std::string_view find_word(const Details& details, std::string_view key) {
 
 std::string_view details_at(const Run& run, std::uint32_t number) {
   return number == kNoDetail ? std::string_view{} : run.details[number];
+}
+
+ProcessGroup group_in(const Details& details) {
+  return {find_word(details, "Process Group Name"), find_word(details, "Process Group Description"),
+          find_word(details, "Process Group Ranks")};
 }
 
 // Adds the type and bytes of a collective of Ascend, whose event names the count that HCCL's call
@@ -46,9 +52,7 @@ CommunicationPiece piece_of(const Run& run, std::size_t rank, const HostSpan& sp
   const std::string_view name = find_word(details, "Collective name");
   what.name = name.empty() ? kernel_name(run.labels.name(span.label)) : name;
   what.dtype = find_word(details, "dtype");
-  what.group = {find_word(details, "Process Group Name"),
-                find_word(details, "Process Group Description"),
-                find_word(details, "Process Group Ranks")};
+  what.group = group_in(details);
   what.group_size = details.find_integer("Group size").value_or(0);
   const std::int64_t elements =
       details.find_integer(is_gather(what.name) ? "Out msg nelems" : "In msg nelems").value_or(0);
@@ -162,7 +166,12 @@ CommunicationPiece device_piece(const Run& run, std::size_t rank, const DeviceSp
   CommunicationPiece piece = piece_of(run, rank, span, Details(details_at(run, span.detail)));
   piece.own_dtype = piece.what.dtype;
   piece.own_bytes = piece.what.bytes;
+  piece.detail = span.detail;
   return piece;
+}
+
+ProcessGroup group_at(const Run& run, std::uint32_t detail) {
+  return group_in(Details(details_at(run, detail)));
 }
 
 std::vector<CommunicationPiece> find_communication(const Run& run, std::size_t rank) {
@@ -174,6 +183,18 @@ std::vector<CommunicationPiece> find_communication(const Run& run, std::size_t r
                      return a.start_ns < b.start_ns;
                    });
   return pieces;
+}
+
+void for_each_communication(
+    const Run& run,
+    const std::function<void(std::size_t rank, std::vector<CommunicationPiece> pieces)>& use) {
+  using Pieces = std::vector<CommunicationPiece>;
+  const auto find = [&](std::size_t rank) { return find_communication(run, rank); };
+  for_each_rank<Pieces>(run, all_ranks(run), find, [&](std::size_t rank, Pieces pieces) {
+    if (!run.ranks[rank].is_here)
+      for (CommunicationPiece& piece : pieces) piece.what.group = group_at(run, piece.detail);
+    use(rank, std::move(pieces));
+  });
 }
 
 }  // namespace traceloom

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -39,14 +40,32 @@ struct CommunicationPiece {
   // Its range launched other pieces, too, so their shares of its bytes are not known.
   bool shares_range = false;
   bool has_unclear_count = false;  // its event has a count that does not give its bytes
+  // Number in Run::details of the text to which the names of the group belong.
+  std::uint32_t detail = kNoDetail;
+
+  // For other processes, without the group: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(what.name, what.dtype, what.bytes, what.group_size, what.parts, what.bytes_are_input,
+         what.bytes_are_part, what.is_launch_only, seq, start_ns, own_dtype, own_bytes, peer,
+         shares_range, has_unclear_count, detail);
+  }
 };
 
 // Returns a kernel of communication with the details in its event.
 CommunicationPiece device_piece(const Run& run, std::size_t rank, const DeviceSpan& span);
 
+// Returns the group that a text of Run::details names; its texts are views into the run.
+ProcessGroup group_at(const Run& run, std::uint32_t detail);
+
 // Sorted by start; `rank` is an index into Run::ranks. The pieces are kernels of communication. If
 // there are none, they are ranges of the host: gloo works there, while NCCL's ranges only start the
 // device's work.
 std::vector<CommunicationPiece> find_communication(const Run& run, std::size_t rank);
+
+// Calls use(rank, pieces) for all ranks, in their order, on all processes of a team.
+void for_each_communication(
+    const Run& run,
+    const std::function<void(std::size_t rank, std::vector<CommunicationPiece> pieces)>& use);
 
 }  // namespace traceloom

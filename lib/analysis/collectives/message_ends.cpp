@@ -2,6 +2,7 @@
 
 #include "analysis/work/collective_names.h"
 #include "base/ascii.h"
+#include "per_rank/per_rank.h"
 
 #include <algorithm>
 #include <charconv>
@@ -38,20 +39,32 @@ bool may_have_peer(const Run& run, const DeviceSpan& span) {
          details.find("Src Rank") != std::string_view::npos;
 }
 
+// Returns the numbers in Run::details of the messages of a rank that name their peer by its place.
+// One for each group is enough.
+std::set<std::uint32_t> details_by_place(const Run& run, std::size_t rank) {
+  std::set<std::uint32_t> details;
+  std::set<ProcessGroup> groups;
+  run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
+    if (run.labels.kind(span.label).role != Role::communication) return;
+    if (!may_have_peer(run, span)) return;
+    const CommunicationPiece piece = device_piece(run, rank, span);
+    if (!piece.peer || piece.what.group.ranks.empty()) return;
+    const std::vector<std::int64_t> members = ranks_in(piece.what.group.ranks);
+    if (*piece.peer == run.ranks[rank].rank ||
+        std::find(members.begin(), members.end(), *piece.peer) == members.end())
+      if (groups.insert(piece.what.group).second) details.insert(span.detail);
+  });
+  return details;
+}
+
 }  // namespace
 
 MessageRanks::MessageRanks(const Run& run) : ranks_(static_cast<std::int64_t>(run.ranks.size())) {
-  for (std::size_t rank = 0; rank < run.ranks.size(); ++rank)
-    run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
-      if (run.labels.kind(span.label).role != Role::communication) return;
-      if (!may_have_peer(run, span)) return;
-      const CommunicationPiece piece = device_piece(run, rank, span);
-      if (!piece.peer || piece.what.group.ranks.empty()) return;
-      const std::vector<std::int64_t> members = ranks_in(piece.what.group.ranks);
-      if (*piece.peer == run.ranks[rank].rank ||
-          std::find(members.begin(), members.end(), *piece.peer) == members.end())
-        by_place_.insert(piece.what.group);
-    });
+  using Numbers = std::set<std::uint32_t>;
+  const auto find = [&](std::size_t rank) { return details_by_place(run, rank); };
+  for_each_rank<Numbers>(run, all_ranks(run), find, [&](std::size_t, const Numbers& details) {
+    for (const std::uint32_t detail : details) by_place_.insert(group_at(run, detail));
+  });
 }
 
 std::optional<MessageEnds> MessageRanks::ends_of(const CommunicationPiece& piece,

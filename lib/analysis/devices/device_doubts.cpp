@@ -4,6 +4,7 @@
 #include "base/one_line.h"
 #include "base/saturating.h"
 #include "base/units.h"
+#include "per_rank/per_rank.h"
 #include "run/details.h"
 
 #include <fmt/format.h>
@@ -79,28 +80,40 @@ std::string describe_cut(const Run& run) {
 struct ProgramTimes {
   std::int64_t kernels_ns = 0;
   std::int64_t programs_ns = 0;
-  std::map<std::string_view, std::int64_t> by_name;
+  std::map<std::uint32_t, std::int64_t> by_label;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(kernels_ns, programs_ns, by_label);
+  }
 };
 
-ProgramTimes find_program_times(const Run& run) {
+ProgramTimes find_program_times(const Run& run, const RankEvents& rank) {
   ProgramTimes times;
-  for (const RankEvents& rank : run.ranks)
-    rank.for_each_device([&](const DeviceSpan& span) {
-      const EventClass& kind = run.labels.kind(span.label);
-      const std::int64_t ns = span.end_ns - span.start_ns;
-      if (kind.role == Role::kernel) add_to(times.kernels_ns, ns);
-      if (!kind.is_program) return;
-      add_to(times.programs_ns, ns);
-      add_to(times.by_name[run.labels.name(span.label)], ns);
-    });
+  rank.for_each_device([&](const DeviceSpan& span) {
+    const EventClass& kind = run.labels.kind(span.label);
+    const std::int64_t ns = span.end_ns - span.start_ns;
+    if (kind.role == Role::kernel) add_to(times.kernels_ns, ns);
+    if (!kind.is_program) return;
+    add_to(times.programs_ns, ns);
+    add_to(times.by_label[span.label], ns);
+  });
   return times;
 }
 
 std::string describe_programs(const Run& run) {
-  const ProgramTimes times = find_program_times(run);
+  ProgramTimes times;
+  std::map<std::string_view, std::int64_t> by_name;
+  const auto find = [&](std::size_t rank) { return find_program_times(run, run.ranks[rank]); };
+  for (const ProgramTimes& own : per_rank<ProgramTimes>(run, find)) {
+    add_to(times.kernels_ns, own.kernels_ns);
+    add_to(times.programs_ns, own.programs_ns);
+    for (const auto& [label, ns] : own.by_label) add_to(by_name[run.labels.name(label)], ns);
+  }
   if (times.programs_ns == 0 || times.programs_ns < times.kernels_ns / 2) return {};
   std::vector<std::pair<std::int64_t, std::string_view>> longest;
-  for (const auto& [name, ns] : times.by_name) longest.emplace_back(-ns, name);
+  for (const auto& [name, ns] : by_name) longest.emplace_back(-ns, name);
   std::sort(longest.begin(), longest.end());
   std::vector<std::string> names;
   names.reserve(longest.size());
@@ -111,11 +124,17 @@ std::string describe_programs(const Run& run) {
 // Returns the names of what gives work to a device: calls, and ranges of the host for NCCL's
 // kernels.
 std::vector<std::string> find_launching(const Run& run) {
-  std::vector<bool> is_seen(run.labels.size(), false);
-  for (const RankEvents& rank : run.ranks) {
-    rank.for_each_call([&](const CallSpan& call) { is_seen[call.label] = true; });
-    rank.for_each_host([&](const HostSpan& span) { is_seen[span.label] = true; });
-  }
+  std::vector<std::uint8_t> is_seen(run.labels.size(), 0);
+  const auto see = [&](std::size_t rank) {
+    std::vector<std::uint8_t> seen(run.labels.size(), 0);
+    run.ranks[rank].for_each_call([&](const CallSpan& call) { seen[call.label] = 1; });
+    run.ranks[rank].for_each_host([&](const HostSpan& span) { seen[span.label] = 1; });
+    return seen;
+  };
+  for_each_rank<std::vector<std::uint8_t>>(
+      run, all_ranks(run), see, [&](std::size_t, const std::vector<std::uint8_t>& seen) {
+        for (std::size_t label = 0; label < seen.size(); ++label) is_seen[label] |= seen[label];
+      });
   std::vector<std::string> names;
   for (std::uint32_t label = 0; label < run.labels.size(); ++label) {
     const std::string_view name = run.labels.name(label);
@@ -123,7 +142,7 @@ std::vector<std::string> find_launching(const Run& run) {
         run.labels.kind(label).place == EventPlace::call
             ? is_launching(name)
             : run.labels.kind(label).role == Role::communication && name.starts_with("nccl:");
-    if (is_seen[label] && launches) names.emplace_back(name);
+    if (is_seen[label] != 0 && launches) names.emplace_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -136,10 +155,15 @@ std::vector<UnknownRow> find_unknown_rows(const Run& run) {
     return std::tie(row.rank, row.process, row.thread, row.category);
   };
   std::vector<UnknownRow> rows;
-  for (const RankEvents& rank : run.ranks)
-    rank.for_each_unknown([&](const UnknownSpans& spans) {
+  const auto find = [&](std::size_t rank) {
+    std::vector<UnknownSpans> found;
+    run.ranks[rank].for_each_unknown([&](const UnknownSpans& spans) { found.push_back(spans); });
+    return found;
+  };
+  const auto add = [&](std::size_t rank, const std::vector<UnknownSpans>& found) {
+    for (const UnknownSpans& spans : found) {
       const std::string_view detail = run.details[spans.detail];
-      const UnknownRow row{rank.rank,
+      const UnknownRow row{run.ranks[rank].rank,
                            find_detail(detail, "process"),
                            find_detail(detail, "thread"),
                            find_detail(detail, "category"),
@@ -149,11 +173,16 @@ std::vector<UnknownRow> find_unknown_rows(const Run& run) {
       const auto known = std::find_if(rows.begin(), rows.end(), [&](const UnknownRow& other) {
         return key(other) == key(row);
       });
-      if (known == rows.end()) return rows.push_back(row);
+      if (known == rows.end()) {
+        rows.push_back(row);
+        continue;
+      }
       known->count += row.count;
       add_to(known->total_ns, row.total_ns);
       known->is_whole_device |= row.is_whole_device;
-    });
+    }
+  };
+  for_each_rank<std::vector<UnknownSpans>>(run, all_ranks(run), find, add);
   std::sort(rows.begin(), rows.end(),
             [&](const UnknownRow& a, const UnknownRow& b) { return key(a) < key(b); });
   return rows;

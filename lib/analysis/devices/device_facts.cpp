@@ -3,8 +3,10 @@
 #include "analysis/work/work_type.h"
 #include "base/ascii.h"
 #include "base/saturating.h"
+#include "per_rank/per_rank.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -64,12 +66,21 @@ DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ra
   find_graphs(run, facts);
   if (!kernels) return facts;
   std::vector<std::int64_t> label_ns(run.labels.size(), 0);
-  for (const std::size_t rank : ranks)
+  using KernelTimes = std::map<std::uint32_t, std::int64_t>;  // by label
+  const auto times_of = [&](std::size_t rank) {
+    KernelTimes times;
     run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
-      if (run.labels.kind(span.label).role != Role::kernel) return;
-      add_to(label_ns[span.label], span.end_ns - span.start_ns);
-      add_to(facts.kernel_ns, span.end_ns - span.start_ns);
+      if (run.labels.kind(span.label).role == Role::kernel)
+        add_to(times[span.label], span.end_ns - span.start_ns);
     });
+    return times;
+  };
+  for_each_rank<KernelTimes>(run, ranks, times_of, [&](std::size_t, const KernelTimes& times) {
+    for (const auto& [label, ns] : times) {
+      add_to(label_ns[label], ns);
+      add_to(facts.kernel_ns, ns);
+    }
+  });
   for (std::uint32_t label = 0; label < run.labels.size(); ++label)
     if (label_ns[label] > facts.kernel_ns / kLeastPart)
       add_kernel(run.labels.name(label), label_ns[label], facts);

@@ -3,6 +3,7 @@
 #include "analysis/devices/blocking_calls.h"
 #include "analysis/devices/gap_kinds.h"
 #include "base/saturating.h"
+#include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -332,12 +333,11 @@ void IdleCauses::add(const IdleCauses& other) {
 
 IdleCauses find_idle_causes(const Run& run, const std::vector<RankRoles>& roles,
                             const std::vector<std::size_t>& ranks) {
-  std::vector<IdleCauses> found(ranks.size());
-  for_each_parallel(ranks.size(), run.threads, [&](std::size_t i) {
-    found[i] = CauseFinder(run, run.ranks[ranks[i]], roles[ranks[i]]).find();
-  });
+  const auto find = [&](std::size_t rank) {
+    return CauseFinder(run, run.ranks[rank], roles[rank]).find();
+  };
   IdleCauses all;
-  for (const IdleCauses& causes : found) all.add(causes);
+  for (const IdleCauses& causes : per_rank<IdleCauses>(run, ranks, find)) all.add(causes);
   std::stable_sort(all.blocking.begin(), all.blocking.end(),
                    [](const BlockingSum& a, const BlockingSum& b) { return a.ns > b.ns; });
   std::stable_sort(all.frames.begin(), all.frames.end(),

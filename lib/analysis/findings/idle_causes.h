@@ -55,6 +55,12 @@ struct BlockingSum {
   std::int64_t launched_ns = 0;  // time after work had been launched
   std::size_t calls = 0;
   std::int64_t longest_ns = 0;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(call, callers, ns, launched_ns, calls, longest_ns);
+  }
 };
 
 class IdleCauses {
@@ -72,6 +78,12 @@ class IdleCauses {
   std::uint64_t linked = 0;           // pieces with a known launch
   std::vector<BlockingSum> blocking;  // sorted by time, the longest first
   std::vector<FrameSum> frames;       // functions of host_code, the longest first
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(kernel_wait_ns, queued_before_ns, launched_ns, work, linked, blocking, frames, sums_);
+  }
 
  private:
   std::array<CauseSum, kIdleCauseCount> sums_;

@@ -11,12 +11,6 @@
 namespace traceloom {
 namespace {
 
-bool has_loader(const RankEvents& rank) {
-  bool any = false;
-  rank.for_each_mark([&](const MarkedSpan& span) { any |= span.mark == SpanMark::loader; });
-  return any;
-}
-
 // Returns the waits between the first and the last step that lie in no step. The wait at the end of
 // an epoch, when no data is left, does not count.
 std::int64_t between_steps(const RankRoles& roles, const RankEvents& rank, std::int64_t epoch) {
@@ -163,7 +157,7 @@ std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRo
       row.step_waits_ns.push_back(wait_ns);
       row.step_rest_ns.push_back(host_ns - wait_ns);
     }
-    const bool instrumented = has_loader(run.ranks[i]);
+    const bool instrumented = run.ranks[i].kinds.loader;
     if (epochs.empty()) epochs[kNoId];
     for (auto& [epoch, row] : epochs) {
       row.rank = roles[i].rank;
@@ -180,7 +174,7 @@ std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRo
 LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
                        const Straggler& straggler) {
   LoaderJob job;
-  for (const RankEvents& rank : run.ranks) job.instrumented |= has_loader(rank);
+  for (const RankEvents& rank : run.ranks) job.instrumented |= rank.kinds.loader;
   if (waits.steps.empty())
     judge_by_mean(roles, job);
   else

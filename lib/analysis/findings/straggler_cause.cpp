@@ -3,6 +3,7 @@
 #include "analysis/waits/step_finder.h"
 #include "analysis/waits/step_roles.h"
 #include "base/units.h"
+#include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
 
@@ -51,16 +52,19 @@ bool has_slower_kernels(const Run& run, const std::vector<RankRoles>& roles, con
                         std::size_t rank) {
   KernelTimes own;
   KernelTimes others;
-  for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
-    const std::size_t place = waits.ranks[i];
-    const KernelTimes times =
-        kernel_times(run, roles[place], run.ranks[place], waits.step_index[i]);
-    for (const auto& [label, time] : times) {
-      KernelTime& sum = (i == rank ? own : others)[label];
-      sum.count += time.count;
-      sum.ns += time.ns;
-    }
-  }
+  const std::map<std::size_t, std::size_t> numbers =
+      StepPlaces{waits.ranks, waits.step_index}.numbers();
+  const auto times_of = [&](std::size_t place) {
+    return kernel_times(run, roles[place], run.ranks[place], waits.step_index[numbers.at(place)]);
+  };
+  for_each_rank<KernelTimes>(
+      run, waits.ranks, times_of, [&](std::size_t place, const KernelTimes& times) {
+        for (const auto& [label, time] : times) {
+          KernelTime& sum = (place == waits.ranks[rank] ? own : others)[label];
+          sum.count += time.count;
+          sum.ns += time.ns;
+        }
+      });
   const auto ranks = static_cast<double>(waits.ranks.size() - 1);
   double own_ns = 0;
   double others_ns = 0;

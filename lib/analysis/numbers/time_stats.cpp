@@ -58,6 +58,13 @@ void WeightedMean::add(double number, std::int64_t ns) {
   ++count_;
 }
 
+void WeightedMean::add(const WeightedMean& more) {
+  sum_ += more.sum_;
+  add_to(ns_, more.ns_);
+  plain_ += more.plain_;
+  count_ += more.count_;
+}
+
 double WeightedMean::value() const {
   if (ns_ > 0)
     return static_cast<double>(static_cast<long double>(sum_) / static_cast<long double>(ns_)) /

@@ -30,6 +30,7 @@ TimeStats time_stats(std::vector<std::int64_t> times);
 class WeightedMean {
  public:
   void add(double number, std::int64_t ns);
+  void add(const WeightedMean& more);
   bool empty() const { return count_ == 0; }
   // Returns the plain mean if all weights are 0, and 0 if there are no numbers.
   double value() const;

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "output/json_list.h"
 #include "output/json_writer.h"
+#include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -341,11 +342,14 @@ bool has_several_processes(const RankEvents& rank) {
 
 void note_several_runs(const Run& run, Report& report) {
   RankNotes notes;
-  for (const RankEvents& rank : run.ranks)
-    if (has_several_processes(rank))
-      notes.add(rank.rank,
+  const auto find = [&](std::size_t rank) { return has_several_processes(run.ranks[rank]); };
+  const auto note = [&](std::size_t rank, bool has_several) {
+    if (has_several)
+      notes.add(run.ranks[rank].rank,
                 "files of several runs (the ids of launches begin again), which this page counts "
                 "together: give the files of one run");
+  };
+  for_each_rank<std::uint8_t>(run, all_ranks(run), find, note);
   notes.append_to(report);
 }
 

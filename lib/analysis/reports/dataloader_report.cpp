@@ -8,6 +8,7 @@
 #include "base/saturating.h"
 #include "base/units.h"
 #include "output/json_writer.h"
+#include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
 
@@ -71,18 +72,20 @@ Table iterator_table(const Run& run) {
                {"p50_ns", "Med", ColumnKind::duration},
                {"p99_ns", "P99", ColumnKind::duration},
                {"max_ns", "Max", ColumnKind::duration}});
-  for (const RankEvents& rank : run.ranks) {
+  const auto find = [&](std::size_t rank) { return find_loader_spans(run.ranks[rank]); };
+  const auto add = [&](std::size_t rank, const std::vector<HostSpan>& spans) {
     std::map<std::string_view, std::vector<std::int64_t>> iterators;
-    for (const HostSpan& span : find_loader_spans(rank))
+    for (const HostSpan& span : spans)
       iterators[run.labels.name(span.label)].push_back(span.end_ns - span.start_ns);
     for (const auto& [name, times] : iterators) {
       std::int64_t total = 0;
       for (const std::int64_t ns : times) add_to(total, ns);
-      table.add_row({rank.rank, std::string(name), static_cast<std::int64_t>(times.size()), total,
-                     mean(times), percentile(times, 50), percentile(times, 99),
-                     percentile(times, 100)});
+      table.add_row({run.ranks[rank].rank, std::string(name),
+                     static_cast<std::int64_t>(times.size()), total, mean(times),
+                     percentile(times, 50), percentile(times, 99), percentile(times, 100)});
     }
-  }
+  };
+  for_each_rank<std::vector<HostSpan>>(run, all_ranks(run), find, add);
   return table;
 }
 

@@ -4,6 +4,7 @@
 #include "analysis/reports/steps_report.h"
 #include "analysis/waits/step_phases.h"
 #include "analysis/work/kernel_types.h"
+#include "per_rank/per_rank.h"
 #include "run/details.h"
 #include "run/recorded_times.h"
 
@@ -181,14 +182,21 @@ void add_row(Table& table, const DeviceTimes& times) {
 }  // namespace
 
 std::vector<DeviceTimes> device_times(const Run& run) {
-  std::vector<DeviceTimes> all;
-  for (const RankEvents& rank : run.ranks)
+  using Times = std::vector<DeviceTimes>;
+  const auto find = [&](std::size_t i) {
+    const RankEvents& rank = run.ranks[i];
+    Times found;
     for (const auto& [device, events] : gather_devices(run, rank)) {
-      DeviceTimes times = times_of(events, rank);
+      DeviceTimes& times = found.emplace_back(times_of(events, rank));
       times.rank = rank.rank;
       times.device = device;
-      all.push_back(times);
     }
+    return found;
+  };
+  Times all;
+  for_each_rank<Times>(run, all_ranks(run), find, [&](std::size_t, const Times& found) {
+    all.insert(all.end(), found.begin(), found.end());
+  });
   return all;
 }
 

@@ -2,6 +2,7 @@
 
 #include "analysis/devices/device_doubts.h"
 #include "base/saturating.h"
+#include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
 
@@ -46,6 +47,27 @@ Table files_table(const Run& run) {
   return table;
 }
 
+// The numbers of spans of a rank.
+struct SpanCounts {
+  std::int64_t hosts = 0;
+  std::int64_t calls = 0;
+  std::int64_t spans = 0;
+  std::size_t devices = 0;
+};
+
+SpanCounts count_spans(const RankEvents& rank) {
+  SpanCounts counts;
+  std::set<std::int32_t> devices;
+  rank.for_each_host([&](const HostSpan&) { ++counts.hosts; });
+  rank.for_each_call([&](const CallSpan&) { ++counts.calls; });
+  rank.for_each_device([&](const DeviceSpan& span) {
+    ++counts.spans;
+    devices.insert(span.device);
+  });
+  counts.devices = devices.size();
+  return counts;
+}
+
 Table ranks_table(const Run& run) {
   Table table({{"rank", "Rank", ColumnKind::count},
                {"step_kind", "Steps by", ColumnKind::text},
@@ -54,23 +76,32 @@ Table ranks_table(const Run& run) {
                {"runtime_calls", "Calls", ColumnKind::count},
                {"device_spans", "Device spans", ColumnKind::count},
                {"devices", "Devices", ColumnKind::count}});
-  for (const RankEvents& rank : run.ranks) {
-    std::int64_t hosts = 0;
-    std::int64_t calls = 0;
-    std::int64_t spans = 0;
-    std::set<std::int32_t> devices;
-    rank.for_each_host([&](const HostSpan&) { ++hosts; });
-    rank.for_each_call([&](const CallSpan&) { ++calls; });
-    rank.for_each_device([&](const DeviceSpan& span) {
-      ++spans;
-      devices.insert(span.device);
-    });
-    const bool marked = rank.steps.kind != StepKind::none;
-    table.add_row({rank.rank, std::string(to_string(rank.steps.kind)),
-                   static_cast<std::int64_t>(marked ? rank.steps.list.size() : 0), hosts, calls,
-                   spans, static_cast<std::int64_t>(devices.size())});
-  }
+  const auto count = [&](std::size_t rank) { return count_spans(run.ranks[rank]); };
+  for_each_rank<SpanCounts>(
+      run, all_ranks(run), count, [&](std::size_t i, const SpanCounts& counts) {
+        const RankEvents& rank = run.ranks[i];
+        const bool marked = rank.steps.kind != StepKind::none;
+        table.add_row({rank.rank, std::string(to_string(rank.steps.kind)),
+                       static_cast<std::int64_t>(marked ? rank.steps.list.size() : 0), counts.hosts,
+                       counts.calls, counts.spans, static_cast<std::int64_t>(counts.devices)});
+      });
   return table;
+}
+
+// The number of spans and their time, by category.
+using CategorySums = std::map<std::string, std::pair<std::int64_t, std::int64_t>>;
+
+CategorySums sum_categories(const Run& run, const RankEvents& rank) {
+  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> sums;
+  const auto add = [&](const HostSpan& span) {
+    auto& [count, total_ns] = sums[run.labels.category(span.label)];
+    ++count;
+    add_to(total_ns, span.end_ns - span.start_ns);
+  };
+  rank.for_each_host(add);
+  rank.for_each_call(add);
+  rank.for_each_device(add);
+  return {sums.begin(), sums.end()};
 }
 
 Table categories_table(const Run& run) {
@@ -78,20 +109,13 @@ Table categories_table(const Run& run) {
                {"category", "Category", ColumnKind::text},
                {"spans", "Spans", ColumnKind::count},
                {"total_ns", "Total", ColumnKind::duration}});
-  for (const RankEvents& rank : run.ranks) {
-    std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> categories;
-    const auto add = [&](const HostSpan& span) {
-      auto& [count, total_ns] = categories[run.labels.category(span.label)];
-      ++count;
-      add_to(total_ns, span.end_ns - span.start_ns);
-    };
-    rank.for_each_host(add);
-    rank.for_each_call(add);
-    rank.for_each_device(add);
-    for (const auto& [category, sum] : categories)
-      table.add_row({rank.rank, category.empty() ? Cell{} : Cell{std::string(category)}, sum.first,
-                     sum.second});
-  }
+  const auto sum = [&](std::size_t rank) { return sum_categories(run, run.ranks[rank]); };
+  for_each_rank<CategorySums>(
+      run, all_ranks(run), sum, [&](std::size_t rank, const CategorySums& categories) {
+        for (const auto& [category, spans] : categories)
+          table.add_row({run.ranks[rank].rank, category.empty() ? Cell{} : Cell{category},
+                         spans.first, spans.second});
+      });
   return table;
 }
 

@@ -70,7 +70,7 @@ Cell mean_or_nothing(const WeightedMean& mean) {
 
 void add_numbers(std::vector<Cell>& cells, const KernelGroup& group, std::int64_t all_ns,
                  std::int64_t devices_ns) {
-  const TimeStats stats = time_stats(group.times);
+  const TimeStats& stats = group.stats;
   cells.emplace_back(part_of(stats.total_ns, all_ns));
   for (const std::int64_t number :
        {stats.total_ns, stats.count, stats.mean_ns, stats.min_ns, stats.p50_ns, stats.p90_ns,

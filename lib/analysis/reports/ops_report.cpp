@@ -55,8 +55,8 @@ std::vector<Column> columns_for(const OpsOptions& options, bool has_devices) {
 }
 
 void add_numbers(std::vector<Cell>& cells, const OpGroup& group, const OpTotals& totals) {
-  const TimeStats host = time_stats(group.host_times);
-  const TimeStats device = time_stats(group.device_times);
+  const TimeStats& host = group.host;
+  const TimeStats& device = group.device;
   cells.emplace_back(host.count);
   cells.emplace_back(device.count);
   cells.push_back(share_cell(group.device_self_ns, totals.device_self_ns));

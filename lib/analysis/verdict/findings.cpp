@@ -1,6 +1,7 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/verdict/verdict_doubts.h"
 #include "analysis/waits/step_phases.h"
+#include "per_rank/per_rank.h"
 
 #include <algorithm>
 #include <array>
@@ -31,6 +32,27 @@ bool may_communicate(const StepBasis& basis) {
   return basis.part({Role::communication}).share() >= limit_threshold(Limit::communication);
 }
 
+// The numbers of events of a rank.
+struct EventCounts {
+  std::size_t loader = 0;
+  std::size_t kernels = 0;
+  std::size_t communication = 0;
+  std::size_t copies = 0;
+};
+
+EventCounts count_events(const Run& run, const RankEvents& rank) {
+  EventCounts counts;
+  rank.for_each_mark(
+      [&](const MarkedSpan& span) { counts.loader += span.mark == SpanMark::loader ? 1 : 0; });
+  rank.for_each_device([&](const DeviceSpan& span) {
+    const Role role = run.labels.kind(span.label).role;
+    ++(role == Role::kernel          ? counts.kernels
+       : role == Role::communication ? counts.communication
+                                     : counts.copies);
+  });
+  return counts;
+}
+
 // Counts the events of which each share is the time; steps, if it is not the time of events.
 ByLimit<std::size_t> count_events(const Run& run, const Findings& found) {
   ByLimit<std::size_t> events;
@@ -38,19 +60,18 @@ ByLimit<std::size_t> count_events(const Run& run, const Findings& found) {
     events[static_cast<Limit>(i)] = found.basis.steps.count();
   events[Limit::straggler] = found.waits.steps.size();
   events[Limit::data_loading] = 0;
-  for (const std::size_t rank : found.basis.ranks)
-    run.ranks[rank].for_each_mark([&](const MarkedSpan& span) {
-      events[Limit::data_loading] += span.mark == SpanMark::loader ? 1 : 0;
-    });
+  if (found.devices)
+    for (const Limit limit : {Limit::communication, Limit::memory, Limit::compute})
+      events[limit] = 0;
+  const auto count = [&](std::size_t rank) { return count_events(run, run.ranks[rank]); };
+  for (const EventCounts& counts : per_rank<EventCounts>(run, found.basis.ranks, count)) {
+    events[Limit::data_loading] += counts.loader;
+    if (!found.devices) continue;
+    events[Limit::compute] += counts.kernels;
+    events[Limit::communication] += counts.communication;
+    events[Limit::memory] += counts.copies;
+  }
   if (!found.devices) return events;
-  for (const Limit limit : {Limit::communication, Limit::memory, Limit::compute}) events[limit] = 0;
-  for (const std::size_t rank : found.basis.ranks)
-    run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
-      const Role role = run.labels.kind(span.label).role;
-      ++events[role == Role::kernel          ? Limit::compute
-               : role == Role::communication ? Limit::communication
-                                             : Limit::memory];
-    });
   constexpr std::array kCauses{IdleCause::launch, IdleCause::host_code, IdleCause::blocked,
                                IdleCause::queued, IdleCause::idle};
   for (std::size_t i = 0; i < kCauses.size(); ++i)

@@ -1,6 +1,7 @@
 #include "analysis/verdict/verdict_doubts.h"
 
 #include "base/saturating.h"
+#include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
 
@@ -41,15 +42,16 @@ bool is_of_launches(const Verdict& verdict, const Findings& found) {
 }  // namespace
 
 std::int64_t find_programs_ns(const Run& run, const StepBasis& basis) {
-  std::int64_t sum = 0;
-  for (const std::size_t rank : basis.ranks) {
+  const auto find = [&](std::size_t rank) {
     const Intervals programs = find_programs(run, run.ranks[rank]);
-    if (programs.empty()) continue;
+    if (programs.empty()) return std::int64_t{0};
     Intervals steps;
     for (const Step& step : run.ranks[rank].steps.list)
       if (step.counted) steps.push_back(step.time);
-    add_to(sum, total_ns(intersect(unite(std::move(steps)), programs)));
-  }
+    return total_ns(intersect(unite(std::move(steps)), programs));
+  };
+  std::int64_t sum = 0;
+  for (const std::int64_t ns : per_rank<std::int64_t>(run, basis.ranks, find)) add_to(sum, ns);
   return sum;
 }
 

@@ -2,6 +2,7 @@
 
 #include "analysis/waits/matched_waits.h"
 #include "base/saturating.h"
+#include "per_rank/per_rank.h"
 
 #include <algorithm>
 #include <iterator>
@@ -61,12 +62,16 @@ void match_steps(const std::vector<RankRoles>& roles, RankWaits& waits) {
   }
 }
 
-PackedIntervals spans_with(const RankEvents& rank, SpanMark mark) {
-  IntervalPacker found;
-  rank.for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark == mark) found.add(span.interval());
+// Returns the spans of each of these ranks.
+std::vector<PackedIntervals> spans_with(const Run& run, const std::vector<std::size_t>& ranks,
+                                        SpanMark mark) {
+  return per_rank<PackedIntervals>(run, ranks, [&](std::size_t rank) {
+    IntervalPacker found;
+    run.ranks[rank].for_each_mark([&](const MarkedSpan& span) {
+      if (span.mark == mark) found.add(span.interval());
+    });
+    return found.finish();
   });
-  return found.finish();
 }
 
 // For each step of a rank: the time in the spans, and the part of it in which the host did other
@@ -129,9 +134,9 @@ std::vector<std::vector<std::int64_t>> find_forward_times(const Run& run,
                                                           const std::vector<RankRoles>& roles,
                                                           const RankWaits& waits) {
   std::vector<std::vector<std::int64_t>> all;
+  const std::vector<PackedIntervals> forward = spans_with(run, waits.ranks, SpanMark::forward);
   for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
-    const PackedIntervals forward = spans_with(run.ranks[waits.ranks[i]], SpanMark::forward);
-    const SpanTimes times = find_span_times(roles[waits.ranks[i]], forward);
+    const SpanTimes times = find_span_times(roles[waits.ranks[i]], forward[i]);
     std::vector<std::int64_t>& shared = all.emplace_back();
     for (const std::uint32_t step : waits.step_index[i]) shared.push_back(times.all_ns[step]);
   }
@@ -276,10 +281,8 @@ std::vector<std::size_t> RankWaits::times_last() const {
 }
 
 std::vector<RankRoles> find_all_roles(const Run& run) {
-  std::vector<RankRoles> roles(run.ranks.size());
-  for_each_parallel(run.ranks.size(), run.threads,
-                    [&](std::size_t i) { roles[i] = find_roles(run, run.ranks[i]); });
-  return roles;
+  return per_rank<RankRoles>(run,
+                             [&](std::size_t rank) { return find_roles(run, run.ranks[rank]); });
 }
 
 RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles) {
@@ -300,13 +303,10 @@ RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles,
       2, waits.ranks, waits.without_communication,
       [&](std::size_t rank) { return !roles[rank].sets[Role::communication].empty(); });
   match_steps(roles, waits);
-  std::vector<PackedIntervals> barriers;
-  bool any_barrier = false;
-  for (const std::size_t rank : waits.ranks) {
-    barriers.push_back(collectives ? PackedIntervals{}
-                                   : spans_with(run.ranks[rank], SpanMark::barrier));
-    any_barrier |= !barriers.back().empty();
-  }
+  std::vector<PackedIntervals> barriers(waits.ranks.size());
+  if (!collectives) barriers = spans_with(run, waits.ranks, SpanMark::barrier);
+  const bool any_barrier = std::any_of(barriers.begin(), barriers.end(),
+                                       [](const PackedIntervals& spans) { return !spans.empty(); });
   if (waits.ranks.size() > 1 && !waits.steps.empty())
     waits.kind = collectives   ? MeetingKind::collectives
                  : any_barrier ? MeetingKind::barriers

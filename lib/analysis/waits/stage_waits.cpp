@@ -4,6 +4,7 @@
 #include "analysis/collectives/communication_pieces.h"
 #include "analysis/work/collective_names.h"
 #include "base/saturating.h"
+#include "per_rank/per_rank.h"
 
 #include <algorithm>
 #include <map>
@@ -66,25 +67,32 @@ void add_matched(const Collective& what, bool lacks_ranks, Messages& ranks) {
   }
 }
 
-// Uses pieces alone, before the slow matching of collectives; returns nothing if there are no
-// messages. With several ranks it stops at the first rank that has some, since matching says more.
-Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks) {
-  Messages found;
+// Returns the times of the messages of a rank.
+Intervals find_messages_of(const Run& run, std::size_t rank) {
   const auto is_message = [&](const DeviceSpan& span) {
     return run.labels.kind(span.label).role == Role::communication &&
            is_point_to_point(run.labels.name(span.label));
   };
-  for (const std::size_t rank : ranks) {
-    bool any = false;
-    run.ranks[rank].for_each_device([&](const DeviceSpan& span) { any = any || is_message(span); });
-    if (!any) continue;
-    for (const CommunicationPiece& piece : find_communication(run, rank)) {
-      if (!is_point_to_point(piece.what.name)) continue;
-      for (const CollectivePart& part : piece.what.parts)
-        found[rank].unknown.push_back({part.start_ns, part.end_ns});
-    }
-    if (!found.empty() && run.ranks.size() > 1) break;
+  bool any = false;
+  run.ranks[rank].for_each_device([&](const DeviceSpan& span) { any = any || is_message(span); });
+  Intervals found;
+  if (!any) return found;
+  for (const CommunicationPiece& piece : find_communication(run, rank)) {
+    if (!is_point_to_point(piece.what.name)) continue;
+    for (const CollectivePart& part : piece.what.parts)
+      found.push_back({part.start_ns, part.end_ns});
   }
+  return found;
+}
+
+// Uses pieces alone, before the slow matching of collectives; returns nothing if there are no
+// messages.
+Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks) {
+  Messages found;
+  const auto find = [&](std::size_t rank) { return find_messages_of(run, rank); };
+  for_each_rank<Intervals>(run, ranks, find, [&](std::size_t rank, Intervals messages) {
+    if (!messages.empty()) found[rank].unknown = std::move(messages);
+  });
   return found;
 }
 

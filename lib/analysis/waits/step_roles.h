@@ -55,6 +55,12 @@ class RoleSets {
     return sets_[static_cast<std::size_t>(role)];
   }
 
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    for (PackedIntervals& set : sets_) wire(set);
+  }
+
  private:
   std::array<PackedIntervals, kRoleCount> sets_;
 };
@@ -81,6 +87,12 @@ struct RankRoles {
   std::int64_t rank = 0;
   PackedRows<StepRoles> steps;
   RoleSets sets;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(rank, steps, sets);
+  }
 };
 
 // Returns the waits for data one by one. A wait ends where the batch begins, or a callback that

@@ -24,6 +24,12 @@ struct FrameSum {
   std::string inner = {};  // text() of the frame in it that has most of that time
   std::int64_t inner_ns = 0;
 
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(name, file, ns, inner, inner_ns);
+  }
+
   // Returns "preprocess (transformers/pipelines/video_classification.py)".
   std::string text() const;
 };

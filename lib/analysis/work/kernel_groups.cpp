@@ -1,5 +1,6 @@
 #include "analysis/work/kernel_groups.h"
 
+#include "analysis/numbers/team_groups.h"
 #include "analysis/work/collective_names.h"
 #include "analysis/work/kernel_name.h"
 #include "analysis/work/launching_ranges.h"
@@ -37,6 +38,38 @@ std::int64_t devices_ns(const RankEvents& rank) {
 
 }  // namespace
 
+void KernelGroup::add(KernelGroup more) {
+  if (times.empty())
+    times = std::move(more.times);
+  else
+    times.insert(times.end(), more.times.begin(), more.times.end());
+  blocks.add(more.blocks);
+  occupancy.add(more.occupancy);
+  short_count += more.short_count;
+  add_to(short_ns, more.short_ns);
+  add_to(tensor_ns, more.tensor_ns);
+  collectives.merge(more.collectives);
+  add_to(told_ns, more.told_ns);
+}
+
+void KernelGroup::finish() {
+  stats = time_stats(std::exchange(times, {}));
+}
+
+void KernelTotals::add(const KernelTotals& more) {
+  count += more.count;
+  short_count += more.short_count;
+  add_to(total_ns, more.total_ns);
+  add_to(short_ns, more.short_ns);
+  add_to(tensor_ns, more.tensor_ns);
+  add_to(told_ns, more.told_ns);
+  add_to(eligible_ns, more.eligible_ns);
+  add_to(not_launched_ns, more.not_launched_ns);
+  add_to(devices_ns, more.devices_ns);
+  any_measured |= more.any_measured;
+  any_collective |= more.any_collective;
+}
+
 KernelGroups::KernelGroups(const Run& run, const KernelsOptions& options)
     : run_(run), options_(options), names_(label_names(run.labels)) {
   if (options.by_launch)
@@ -49,7 +82,10 @@ KernelGroups::KernelGroups(const Run& run, const KernelsOptions& options)
     tensor_.push_back(is_device ? uses_tensor_cores(run.labels.name(label)) : std::nullopt);
     eligible_.push_back(!is_device && may_use_tensor_cores(run.labels.name(label)));
   }
-  for (const RankEvents& rank : run.ranks) add_rank(rank);
+  for (const RankEvents& rank : run.ranks)
+    if (rank.is_here) add_rank(rank);
+  finish_groups(run, groups_);
+  add_up(run, totals_);
 }
 
 void KernelGroups::add_rank(const RankEvents& rank) {
@@ -81,8 +117,9 @@ void KernelGroups::name_collectives(const RankEvents& rank, const Operators& ope
       if (named == nullptr) continue;
       const std::uint32_t node = operators.launcher_of(span);
       const OperatorNode* const launcher = node == kNoOperator ? nullptr : &operators.nodes()[node];
-      groups_[key_of(rank, span, launcher)].collectives.insert(run_.labels.name(named->span.label));
-      any_collective_ = true;
+      groups_[key_of(rank, span, launcher)].collectives.emplace(
+          run_.labels.name(named->span.label));
+      totals_.any_collective = true;
     }
 }
 
@@ -114,7 +151,7 @@ void KernelGroups::add_kernel(const RankEvents& rank, const DeviceSpan& span,
   if (const auto blocks = find_number(details, "blocks per SM")) group.blocks.add(*blocks, ns);
   if (const auto percent = find_number(details, "est. achieved occupancy %"))
     group.occupancy.add(*percent, ns);
-  any_measured_ = any_measured_ || !group.blocks.empty() || !group.occupancy.empty();
+  totals_.any_measured |= !group.blocks.empty() || !group.occupancy.empty();
 }
 
 KernelKey KernelGroups::key_of(const RankEvents& rank, const DeviceSpan& span,

@@ -2,7 +2,9 @@
 //
 //   KernelGroups groups(run, {.by_name = true, .by_operator = true});
 //   groups.for_each([&](const KernelKey& key, const KernelGroup& group) {
-//     use(groups.name(key), groups.op(key), group.times); });
+//     use(groups.name(key), groups.op(key), group.stats); });
+//
+// Processes of a team have the same groups, whichever of them has the events.
 #pragma once
 
 #include "analysis/numbers/grouped.h"
@@ -16,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,7 +39,8 @@ enum KernelPart : std::size_t {
 using KernelKey = std::array<std::int64_t, kKernelParts>;
 
 struct KernelGroup {
-  std::vector<std::int64_t> times;
+  TimeStats stats = {};
+  std::vector<std::int64_t> times;  // of the kernels, until there are stats
   WeightedMean blocks;
   WeightedMean occupancy;
   std::int64_t short_count = 0;  // kernels that take less than 10 us
@@ -44,8 +48,16 @@ struct KernelGroup {
   std::int64_t tensor_ns = 0;  // time of kernels that use tensor cores, by their names
   // The host's names of the collectives that launched kernels with ambiguous names
   // ("nccl:all_to_all" for SendRecv).
-  std::set<std::string_view> collectives;
+  std::set<std::string> collectives;
   std::int64_t told_ns = 0;  // time of kernels whose names show whether they use tensor cores
+
+  // For finish_groups().
+  void add(KernelGroup more);
+  void finish();
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(stats, times, blocks, occupancy, short_count, short_ns, tensor_ns, collectives, told_ns);
+  }
 };
 
 struct KernelTotals {
@@ -59,6 +71,10 @@ struct KernelTotals {
   std::int64_t not_launched_ns = 0;  // time of kernels without a known operator
   std::int64_t devices_ns = 0;       // from the first to the last work of each device, for each
                                      // recording
+  bool any_measured = false;         // any kernel has its blocks or its occupancy
+  bool any_collective = false;       // any group has collectives
+
+  void add(const KernelTotals& more);
 };
 
 class KernelGroups {
@@ -73,8 +89,8 @@ class KernelGroups {
   std::size_t size() const { return groups_.size(); }
   const KernelTotals& totals() const { return totals_; }
   // True if any kernel has its blocks or its occupancy.
-  bool any_measured() const { return any_measured_; }
-  bool any_collective() const { return any_collective_; }
+  bool any_measured() const { return totals_.any_measured; }
+  bool any_collective() const { return totals_.any_collective; }
 
   std::string_view name(const KernelKey& key) const { return names_.text(key[kKernelName]); }
   std::string_view op(const KernelKey& key) const { return names_.text(key[kKernelOperator]); }
@@ -102,8 +118,6 @@ class KernelGroups {
   std::vector<bool> eligible_;               // labels of operators that could use them
   Grouped<KernelGroup, kKernelParts> groups_;
   KernelTotals totals_;
-  bool any_measured_ = false;
-  bool any_collective_ = false;
 };
 
 // Adds columns for the arguments of an operator: the shape; with `all` also types, strides and

@@ -1,6 +1,7 @@
 #include "analysis/work/kernel_types.h"
 
 #include "base/saturating.h"
+#include "per_rank/per_rank.h"
 
 #include <array>
 #include <cstddef>
@@ -43,25 +44,34 @@ std::string name_of(std::size_t mask) {
   return name;
 }
 
+// The time of each mask of types.
+using MaskTimes = std::array<std::int64_t, std::size_t{1} << kTypes.size()>;
+
+MaskTimes find_mask_times(const Run& run, const RankEvents& rank) {
+  std::map<std::int32_t, TypeSets> devices;
+  rank.for_each_device([&](const DeviceSpan& span) {
+    devices[span.device][type_of(run.labels.kind(span.label).role)].push_back(span.interval());
+  });
+  MaskTimes times{};
+  for (auto& [device, sets] : devices) {
+    for (Intervals& set : sets) set = unite(std::move(set));
+    for (std::size_t mask = 1; mask < times.size(); ++mask)
+      add_to(times[mask], total_ns(only(sets, mask)));
+  }
+  return times;
+}
+
 }  // namespace
 
 Table kernel_types_table(const Run& run) {
-  std::array<std::int64_t, std::size_t{1} << kTypes.size()> sums{};
+  MaskTimes sums{};
   std::int64_t all_ns = 0;
-  for (const RankEvents& rank : run.ranks) {
-    std::map<std::int32_t, TypeSets> devices;
-    rank.for_each_device([&](const DeviceSpan& span) {
-      devices[span.device][type_of(run.labels.kind(span.label).role)].push_back(span.interval());
-    });
-    for (auto& [device, sets] : devices) {
-      for (Intervals& set : sets) set = unite(std::move(set));
-      for (std::size_t mask = 1; mask < sums.size(); ++mask) {
-        const std::int64_t ns = total_ns(only(sets, mask));
-        add_to(sums[mask], ns);
-        add_to(all_ns, ns);
-      }
+  const auto find = [&](std::size_t rank) { return find_mask_times(run, run.ranks[rank]); };
+  for (const MaskTimes& times : per_rank<MaskTimes>(run, find))
+    for (std::size_t mask = 1; mask < sums.size(); ++mask) {
+      add_to(sums[mask], times[mask]);
+      add_to(all_ns, times[mask]);
     }
-  }
   Table table({{"type", "Type", ColumnKind::text},
                {"total_ns", "Total", ColumnKind::duration},
                {"share", "Share", ColumnKind::share}});

@@ -1,9 +1,49 @@
 #include "analysis/work/op_groups.h"
 
+#include "analysis/numbers/team_groups.h"
 #include "analysis/work/work_type.h"
 #include "base/saturating.h"
 
+#include <utility>
+
 namespace traceloom {
+
+namespace {
+
+void append(std::vector<std::int64_t>& to, std::vector<std::int64_t> more) {
+  if (to.empty())
+    to = std::move(more);
+  else
+    to.insert(to.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+void OpGroup::add(OpGroup more) {
+  append(host_times, std::move(more.host_times));
+  append(device_times, std::move(more.device_times));
+  add_to(host_self_ns, more.host_self_ns);
+  add_to(device_self_ns, more.device_self_ns);
+  add_to(device_total_ns, more.device_total_ns);
+  add_to(tensor_self_ns, more.tensor_self_ns);
+  add_to(tensor_total_ns, more.tensor_total_ns);
+  add_to(kernel_self_ns, more.kernel_self_ns);
+  add_to(kernel_total_ns, more.kernel_total_ns);
+  eligible += more.eligible;
+}
+
+void OpGroup::finish() {
+  host = time_stats(std::exchange(host_times, {}));
+  device = time_stats(std::exchange(device_times, {}));
+}
+
+void OpTotals::add(const OpTotals& more) {
+  add_to(host_self_ns, more.host_self_ns);
+  add_to(device_self_ns, more.device_self_ns);
+  add_to(not_launched_ns, more.not_launched_ns);
+  add_to(kernel_ns, more.kernel_ns);
+  add_to(eligible_ns, more.eligible_ns);
+}
 
 OpGroups::OpGroups(const Run& run, const OpsOptions& options)
     : run_(run), options_(options), names_(label_names(run.labels)) {
@@ -17,7 +57,10 @@ OpGroups::OpGroups(const Run& run, const OpsOptions& options)
     tensor_labels_.push_back(is_device && uses_tensor_cores(run.labels.name(label)) == true);
     eligible_labels_.push_back(!is_device && may_use_tensor_cores(run.labels.name(label)));
   }
-  for (const RankEvents& rank : run.ranks) add_rank(rank);
+  for (const RankEvents& rank : run.ranks)
+    if (rank.is_here) add_rank(rank);
+  finish_groups(run, groups_);
+  add_up(run, totals_);
 }
 
 std::vector<OpGroups::Launched> OpGroups::find_launched(const RankEvents& rank,

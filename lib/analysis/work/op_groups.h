@@ -2,10 +2,13 @@
 //
 //   OpGroups groups(run, {.by_name = true, .by_shape = true});
 //   groups.for_each([&](const OpKey& key, const OpGroup& group) { use(groups.name(key)); });
+//
+// Processes of a team have the same groups, whichever of them has the events.
 #pragma once
 
 #include "analysis/numbers/grouped.h"
 #include "analysis/numbers/text_numbers.h"
+#include "analysis/numbers/time_stats.h"
 #include "analysis/work/ops_options.h"
 #include "run/operators.h"
 
@@ -21,9 +24,10 @@ enum OpPart : std::size_t { kOpRank, kOpThread, kOpType, kOpArguments, kOpName, 
 using OpKey = std::array<std::int64_t, kOpParts>;
 
 struct OpGroup {
-  std::vector<std::int64_t> host_times;
-  std::vector<std::int64_t> device_times;  // times of operators that gave work to a device
-                                           // themselves
+  TimeStats host = {};
+  TimeStats device = {};                 // of operators that gave work to a device themselves
+  std::vector<std::int64_t> host_times;  // these two until there are stats
+  std::vector<std::int64_t> device_times;
   std::int64_t host_self_ns = 0;
   std::int64_t device_self_ns = 0;
   std::int64_t device_total_ns = 0;
@@ -32,6 +36,15 @@ struct OpGroup {
   std::int64_t kernel_self_ns = 0;  // device times without copies
   std::int64_t kernel_total_ns = 0;
   std::int64_t eligible = 0;  // operators that could use tensor cores
+
+  // For finish_groups().
+  void add(OpGroup more);
+  void finish();
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(host, device, host_times, device_times, host_self_ns, device_self_ns, device_total_ns,
+         tensor_self_ns, tensor_total_ns, kernel_self_ns, kernel_total_ns, eligible);
+  }
 };
 
 struct OpTotals {
@@ -40,6 +53,8 @@ struct OpTotals {
   std::int64_t not_launched_ns = 0;  // device work without a known operator
   std::int64_t kernel_ns = 0;
   std::int64_t eligible_ns = 0;  // time of kernels of operators that could use tensor cores
+
+  void add(const OpTotals& more);
 };
 
 class OpGroups {
