@@ -8,6 +8,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace traceloom;
 
@@ -49,8 +50,14 @@ void write_part(std::string& text, const EventColumns& part) {
                         sample.value);
 }
 
-// All that a run holds, as text.
-std::string text_of(const Run& run) {
+std::string text_of_parts(const RankEvents& rank) {
+  std::string text;
+  for (const EventColumns& part : rank.parts) write_part(text, part);
+  return text;
+}
+
+// All that a run holds, without the events, as text.
+std::string text_of_facts(const Run& run) {
   std::string text;
   for (const RunFile& file : run.files)
     text += fmt::format("{} {} {} {} {} {} {} {} {}\n", file.path, file.rank.value_or(-1),
@@ -64,9 +71,20 @@ std::string text_of(const Run& run) {
   for (std::uint32_t i = 0; i < run.details.size(); ++i)
     text += fmt::format("detail {}\n", run.details[i]);
   for (const RankEvents& rank : run.ranks) {
-    text += fmt::format("rank {}, {} steps\n", rank.rank, rank.steps.list.size());
-    for (const EventColumns& part : rank.parts) write_part(text, part);
+    text += fmt::format("rank {} {} {} {} {}\n", rank.rank, rank.kinds.any, rank.kinds.devices,
+                        rank.kinds.frames, rank.kinds.loader);
+    for (const Step& step : rank.steps.list)
+      text += fmt::format("step {} {} {} {}\n", step.number, step.run, step.time.from_ns,
+                          step.time.to_ns);
+    for (const Interval& time : rank.unrecorded)
+      text += fmt::format("unrecorded {} {}\n", time.from_ns, time.to_ns);
   }
+  return text;
+}
+
+std::string text_of(const Run& run) {
+  std::string text = text_of_facts(run);
+  for (const RankEvents& rank : run.ranks) text += text_of_parts(rank);
   return text;
 }
 
@@ -90,6 +108,39 @@ TEST_CASE("run of a team: the same columns, whatever is gathered") {
           const Run run = read_run(own);
           CHECK(text_of(run) == (team.is_first() ? alone : std::string()));
         });
+      }
+    }
+  }
+}
+
+TEST_CASE("run of a team: spread, all processes know it, and one has the events of each rank") {
+  for (const char* const folder : {"cycles", "devices", "merge/ok", "straggler", "broken"}) {
+    CAPTURE(folder);
+    RunRequest request;
+    request.inputs = expand_inputs({std::string(TRACELOOM_SOURCE_DIR "/testdata/") + folder});
+    request.threads = 1;
+    request.keep_going = true;
+    request.details = request.arguments = request.frames = request.samples = request.arrows = true;
+    const Run alone = read_run(request);
+    request.spread = true;
+    for (const std::size_t processes : {1, 2, 3, 5, 8}) {
+      CAPTURE(processes);
+      std::vector<Run> runs(processes);
+      run_as_team(processes, [&](Team& team) {
+        RunRequest own = request;
+        own.team = &team;
+        runs[team.rank()] = read_run(own);
+      });
+      for (const Run& run : runs) CHECK(text_of_facts(run) == text_of_facts(alone));
+      for (std::size_t rank = 0; rank < alone.ranks.size(); ++rank) {
+        std::size_t holders = 0;
+        for (const Run& run : runs) {
+          const bool is_here = run.ranks[rank].is_here;
+          holders += is_here ? 1 : 0;
+          CHECK(text_of_parts(run.ranks[rank]) ==
+                (is_here ? text_of_parts(alone.ranks[rank]) : std::string()));
+        }
+        CHECK(holders == 1);
       }
     }
   }

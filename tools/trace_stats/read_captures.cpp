@@ -158,9 +158,9 @@ Capture CaptureReader::read_one(const Paths& paths) {
   Progress progress(paths.front());
   request.progress = [&](std::uint64_t bytes) { progress.show(bytes, total); };
   request.team = &tool_team();
+  request.spread = true;
   const Run run = read_run(request);
-  if (!tool_team().is_first()) return {};
-  has_loss_ |= report_files(run.files, options_.verbosity);
+  if (tool_team().is_first()) has_loss_ |= report_files(run.files, options_.verbosity);
   return make_capture(run, paths.front());
 }
 

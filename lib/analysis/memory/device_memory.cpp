@@ -153,7 +153,28 @@ std::optional<std::int64_t> growth_of(const RankEvents& rank, const DeviceMemory
   return slope ? std::optional{static_cast<std::int64_t>(std::llround(*slope))} : std::nullopt;
 }
 
-std::vector<DeviceMemory> devices_of(const Run& run, const RankEvents& rank) {
+}  // namespace
+
+std::int64_t DeviceMemory::reserved_peak() const {
+  std::int64_t most = kNotGiven;
+  for (const MemoryPoint& point : curve) most = std::max(most, point.reserved);
+  return most;
+}
+
+std::int64_t DeviceMemory::mean() const {
+  Wide sum = 0;
+  std::int64_t all_ns = 0;
+  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
+    const Interval piece{curve[i].at_ns, curve[i + 1].at_ns};
+    std::int64_t ns = length_ns(piece);
+    if (holds_any(unrecorded, piece)) ns -= total_ns(intersect({piece}, unrecorded));
+    sum += Wide{curve[i].allocated} * ns;
+    all_ns += ns;
+  }
+  return all_ns > 0 ? static_cast<std::int64_t>(sum / all_ns) : curve.back().allocated;
+}
+
+std::vector<DeviceMemory> find_device_memory(const Run& run, const RankEvents& rank) {
   std::map<std::pair<std::int32_t, std::int64_t>, std::vector<Attributed>> by_device;
   rank.for_each_memory([&](const MemorySample& sample) {
     by_device[{sample.device_type, sample.device}].push_back({sample, kNoOperator});
@@ -186,31 +207,10 @@ std::vector<DeviceMemory> devices_of(const Run& run, const RankEvents& rank) {
   return devices;
 }
 
-}  // namespace
-
-std::int64_t DeviceMemory::reserved_peak() const {
-  std::int64_t most = kNotGiven;
-  for (const MemoryPoint& point : curve) most = std::max(most, point.reserved);
-  return most;
-}
-
-std::int64_t DeviceMemory::mean() const {
-  Wide sum = 0;
-  std::int64_t all_ns = 0;
-  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
-    const Interval piece{curve[i].at_ns, curve[i + 1].at_ns};
-    std::int64_t ns = length_ns(piece);
-    if (holds_any(unrecorded, piece)) ns -= total_ns(intersect({piece}, unrecorded));
-    sum += Wide{curve[i].allocated} * ns;
-    all_ns += ns;
-  }
-  return all_ns > 0 ? static_cast<std::int64_t>(sum / all_ns) : curve.back().allocated;
-}
-
 std::vector<DeviceMemory> find_device_memory(const Run& run) {
   std::vector<std::vector<DeviceMemory>> by_rank(run.ranks.size());
   for_each_parallel(run.ranks.size(), run.threads,
-                    [&](std::size_t i) { by_rank[i] = devices_of(run, run.ranks[i]); });
+                    [&](std::size_t i) { by_rank[i] = find_device_memory(run, run.ranks[i]); });
   std::vector<DeviceMemory> all;
   for (std::vector<DeviceMemory>& devices : by_rank)
     all.insert(all.end(), std::make_move_iterator(devices.begin()),

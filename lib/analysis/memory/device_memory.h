@@ -71,6 +71,9 @@ struct DeviceMemory {
   std::optional<std::int64_t> growth_per_step;
 };
 
+// The memory of one rank, sorted by type and number.
+std::vector<DeviceMemory> find_device_memory(const Run& run, const RankEvents& rank);
+
 // Sorted by rank, type and number; a rank without such events has none.
 std::vector<DeviceMemory> find_device_memory(const Run& run);
 

@@ -6,6 +6,7 @@
 #include "analysis/waits/step_phases.h"
 #include "comparison/captures/row_times.h"
 #include "comparison/judge/capture_value.h"
+#include "per_rank/per_rank.h"
 #include "run/details.h"
 
 #include <algorithm>
@@ -88,6 +89,12 @@ void add_shapes(const Run& run, const Operators& operators, ShapeTimes& times) {
 struct RankPart {
   CaptureRank rank;
   ShapeTimes shapes;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(rank, shapes);
+  }
 };
 
 RankPart find_part(const Run& run, std::size_t index, const TransferTimes& transfers,
@@ -110,13 +117,27 @@ RankPart find_part(const Run& run, std::size_t index, const TransferTimes& trans
 
 std::optional<std::int64_t> find_peak(const Run& run) {
   constexpr std::int32_t kHost = 0;
-  std::optional<std::int64_t> of_devices;
-  std::optional<std::int64_t> of_host;
-  for (const DeviceMemory& memory : find_device_memory(run)) {
-    std::optional<std::int64_t>& most = memory.type == kHost ? of_host : of_devices;
-    most = std::max(most.value_or(0), memory.peak().allocated);
+  struct Peaks {
+    std::optional<std::int64_t> of_devices;
+    std::optional<std::int64_t> of_host;
+
+    void add(bool is_host, std::int64_t bytes) {
+      std::optional<std::int64_t>& most = is_host ? of_host : of_devices;
+      most = std::max(most.value_or(0), bytes);
+    }
+  };
+  const auto find = [&](std::size_t rank) {
+    Peaks peaks;
+    for (const DeviceMemory& memory : find_device_memory(run, run.ranks[rank]))
+      peaks.add(memory.type == kHost, memory.peak().allocated);
+    return peaks;
+  };
+  Peaks all;
+  for (const Peaks& peaks : per_rank<Peaks>(run, find)) {
+    if (peaks.of_devices) all.add(false, *peaks.of_devices);
+    if (peaks.of_host) all.add(true, *peaks.of_host);
   }
-  return of_devices ? of_devices : of_host;
+  return all.of_devices ? all.of_devices : all.of_host;
 }
 
 }  // namespace
@@ -155,10 +176,8 @@ Capture make_capture(const Run& run, const std::string& name) {
   capture.value_ns = capture_value(capture.steps_ns);
   const std::vector<StepKey> chosen = chosen_steps(steps);
   const TransferTimes transfers(run);
-  std::vector<RankPart> parts(run.ranks.size());
-  for_each_parallel(run.ranks.size(), run.threads, [&](std::size_t i) {
-    parts[i] = find_part(run, i, transfers, roles[i], chosen);
-  });
+  std::vector<RankPart> parts = per_rank<RankPart>(
+      run, [&](std::size_t rank) { return find_part(run, rank, transfers, roles[rank], chosen); });
   ShapeTimes shapes;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     capture.has_python |= run.ranks[i].has_frames();

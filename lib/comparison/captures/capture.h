@@ -32,6 +32,12 @@ struct RowKey {
   std::string name;  // "" for the time without any event
   std::string module = {};
 
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(role, op, name, module);
+  }
+
   friend bool operator==(const RowKey&, const RowKey&) = default;
   friend bool operator<(const RowKey& a, const RowKey& b) {
     return std::tie(a.role, a.op, a.name, a.module) < std::tie(b.role, b.op, b.name, b.module);
@@ -48,6 +54,12 @@ struct CaptureRow {
   std::int64_t exclusive_ns = 0;  // instants of the steps that belong to it
   std::int64_t total_ns = 0;      // length of the events that began in the steps
   std::int64_t count = 0;         // number of these events
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(key, exclusive_ns, total_ns, count);
+  }
 };
 
 struct CaptureRank {
@@ -58,6 +70,12 @@ struct CaptureRank {
   // Kernels of the first of these steps on the stream with the most of them, in order: indices in
   // `rows`.
   std::vector<std::uint32_t> sequence;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(rank, steps, total_ns, rows, sequence);
+  }
 };
 
 // The device time of an operator's calls with one list of input shapes.
@@ -92,7 +110,8 @@ std::vector<double> values_of(const std::vector<Capture>& captures);
 const Capture* median_capture(const std::vector<Capture>& captures);
 
 // The run must have been read with shapes and python. With too few steps for a value,
-// the rows are of all steps but the first, or of the only one.
+// the rows are of all steps but the first, or of the only one. All processes of a team that have
+// read it spread call this, and get the same.
 Capture make_capture(const Run& run, const std::string& name);
 
 }  // namespace traceloom
