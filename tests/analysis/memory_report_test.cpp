@@ -186,7 +186,7 @@ TEST_CASE("memory: an allocation belongs to what runs from its start and before 
   CHECK(device.operators.at("second").self_alloc == 2);
   CHECK(device.operators.at("outer").self_alloc == 4);
   CHECK(device.operators.at("outer").alloc == 7);
-  CHECK(device.operators.at(kNoOperatorName).self_alloc == 8);
+  CHECK(device.operators.at(std::string(kNoOperatorName)).self_alloc == 8);
   CHECK_FALSE(device.operators.contains("elsewhere"));
 }
 

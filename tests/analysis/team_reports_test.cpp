@@ -4,8 +4,13 @@
 #include "analysis/reports/comm_report.h"
 #include "analysis/reports/dataloader_report.h"
 #include "analysis/reports/gpu_report.h"
+#include "analysis/reports/host_report.h"
+#include "analysis/reports/idle_report.h"
 #include "analysis/reports/info_report.h"
 #include "analysis/reports/kernels_report.h"
+#include "analysis/reports/launch_report.h"
+#include "analysis/reports/memcpy_report.h"
+#include "analysis/reports/memory_report.h"
 #include "analysis/reports/ops_report.h"
 #include "analysis/reports/steps_report.h"
 #include "analysis/reports/stragglers_report.h"
@@ -34,6 +39,8 @@ const std::vector<SpreadReport>& spread_reports() {
       {"comm", [](const Run& run) { return comm_report(run, {.each = true}); }},
       {"dataloader", [](const Run& run) { return dataloader_report(run); }},
       {"gpu", [](const Run& run) { return gpu_report(run); }},
+      {"host", [](const Run& run) { return host_report(run, {.all = true}); }},
+      {"idle", [](const Run& run) { return idle_report(run, {}); }},
       {"info", [](const Run& run) { return info_report(run); }},
       {"kernels", [](const Run& run) { return kernels_report(run, {}); }},
       {"kernels by all",
@@ -46,6 +53,13 @@ const std::vector<SpreadReport>& spread_reports() {
                                      .by_launch = true,
                                      .by_stream = true,
                                      .by_rank = true});
+       }},
+      {"launch", [](const Run& run) { return launch_report(run, {}); }},
+      {"memcpy",
+       [](const Run& run) { return memcpy_report(run, {.by_rank = true, .by_device = true}); }},
+      {"memory",
+       [](const Run& run) {
+         return memory_report(run, {}, {.by_rank = true, .operators = 0, .curve = 9});
        }},
       {"ops", [](const Run& run) { return ops_report(run, {}); }},
       {"ops by all",
@@ -75,7 +89,7 @@ TEST_CASE("reports of a team: the same as of one process, on all of them") {
     RunRequest request;
     request.inputs = expand_inputs({std::string(TRACELOOM_SOURCE_DIR "/testdata/") + folder});
     request.threads = 2;
-    request.details = request.arguments = request.python = request.arrows = true;
+    request.details = request.arguments = request.python = request.arrows = request.samples = true;
     const Run alone = read_run(request);
     request.spread = true;
     for (const std::size_t processes : {2, 3, 5})

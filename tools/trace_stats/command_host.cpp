@@ -23,6 +23,7 @@ void add_host(CLI::App& app, Work& work) {
            "steps. Totals since boot are shown as rates, and loads as shares (1: all CPUs). Rows "
            "are means over ranks.",
        .samples = true,
+       .spread = true,
        .count_rows = [options](const Run& run,
                                RowLimit& limit) { count_counters(run, options->by_rank, limit); }},
       [options](const Run& run) { return Answer{host_report(run, *options)}; });

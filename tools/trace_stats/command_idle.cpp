@@ -34,6 +34,7 @@ void add_idle(CLI::App& app, Work& work) {
            "counts as host wait until the next work is launched, as queued from then on, as "
            "blocked while the host sits in a call that waits for the device, and as not recorded "
            "if the launch is not in the traces. A second table shows what the host did meanwhile.",
+       .spread = true,
        .count_rows = count_streams},
       [options](const Run& run) { return Answer{idle_report(run, *options)}; });
   command

@@ -20,6 +20,7 @@ void add_launch(CLI::App& app, Work& work) {
            "(done in less time than its launch took), how long launch calls take, and how full "
            "the queue of launched work is. A second table shows the operators that launch short "
            "work.",
+       .spread = true,
        .count_rows = count_streams},
       [options](const Run& run) { return Answer{launch_report(run, *options)}; });
   command->add_option("--ops", options->op_rows, "Show N operators that launch short work")

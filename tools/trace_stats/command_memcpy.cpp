@@ -29,7 +29,8 @@ void add_memcpy(CLI::App& app, Work& work) {
            "Shows time, bytes and bandwidth (1 GB is 1e9 bytes) of copies and fills (memset), by "
            "kind and memory. \"Exposed\" is the time in which the same device neither computes "
            "nor communicates.",
-       .details = true},
+       .details = true,
+       .spread = true},
       [options](const Run& run) { return Answer{memcpy_report(run, *options)}; });
   command
       ->add_option_function<std::string>(

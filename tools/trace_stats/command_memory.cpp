@@ -59,6 +59,7 @@ void add_memory(CLI::App& app, Work& work) {
            "growth of each step; for memory stats the start, end and difference of each function.",
        .details = true,
        .samples = true,
+       .spread = true,
        .take_arguments =
            [arguments](std::vector<std::string>& given) {
              arguments->stats = take_memory_stats(given);

@@ -35,6 +35,12 @@ struct CounterSeries {
   // previous one (the counter started again).
   std::vector<CounterValue> values;
   std::uint64_t restarts = 0;  // number of restarts of a total
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(name, process, unit, is_rate, values, restarts);
+  }
 };
 
 // The units of the counters that Composer named.

@@ -1,6 +1,7 @@
 #include "analysis/memory/device_memory.h"
 
 #include "analysis/numbers/slope.h"
+#include "per_rank/per_rank.h"
 #include "run/operators.h"
 #include "run/recorded_times.h"
 
@@ -85,34 +86,37 @@ void draw_curve(const std::vector<Attributed>& events, DeviceMemory& device) {
     if (device.curve[i].allocated > device.peak().allocated) device.peak_index = i;
 }
 
+// Keyed by name.
+using OperatorSums = std::map<std::string_view, OperatorMemory>;
+
 void add_to_operators(const std::vector<Attributed>& events, const OperatorFinder& operators,
-                      DeviceMemory& device) {
+                      OperatorSums& sums) {
   for (const auto& [sample, innermost] : events) {
     const std::int64_t given = std::max<std::int64_t>(0, sample.bytes);
     const std::int64_t times = sample.bytes > 0 ? 1 : 0;
-    OperatorMemory& self = device.operators[operators.name_of(innermost)];
+    OperatorMemory& self = sums[operators.name_of(innermost)];
     self.self_increase += sample.bytes;
     self.self_alloc += given;
     self.self_count += times;
     for (std::uint32_t node = innermost; node != kNoOperator; node = operators.node(node).parent) {
       if (operators.node(node).is_repeat) continue;
-      OperatorMemory& total = device.operators[operators.name_of(node)];
+      OperatorMemory& total = sums[operators.name_of(node)];
       total.increase += sample.bytes;
       total.alloc += given;
       total.count += times;
     }
   }
-  for (auto& [name, memory] : device.operators) memory.calls = operators.calls(name);
+  for (auto& [name, memory] : sums) memory.calls = operators.calls(name);
 }
 
 // Finds the memory that was allocated and not freed, at the peak and at the end.
 void find_held(const std::vector<Attributed>& events, const OperatorFinder& operators,
-               const RankEvents& rank, DeviceMemory& device) {
+               const RankEvents& rank, const DeviceMemory& device, OperatorSums& sums) {
   if (!device.has_addresses) return;
   std::unordered_map<std::int64_t, const Attributed*> held;
   const auto note_peak = [&] {
     for (const auto& [address, event] : held) {
-      OperatorMemory& memory = device.operators[operators.name_of(event->node)];
+      OperatorMemory& memory = sums[operators.name_of(event->node)];
       memory.at_peak += event->sample.bytes;
       ++memory.at_peak_count;
     }
@@ -128,13 +132,13 @@ void find_held(const std::vector<Attributed>& events, const OperatorFinder& oper
   std::map<std::string_view, std::set<std::optional<std::int64_t>>> steps;
   for (const auto& [address, event] : held) {
     const std::string_view name = operators.name_of(event->node);
-    OperatorMemory& memory = device.operators[name];
+    OperatorMemory& memory = sums[name];
     memory.unfreed += event->sample.bytes;
     ++memory.unfreed_count;
     steps[name].insert(step_at(rank, event->sample.start_ns));
   }
   for (const auto& [name, numbers] : steps)
-    device.operators[name].unfreed_steps =
+    sums[name].unfreed_steps =
         static_cast<std::int64_t>(numbers.size() - numbers.count(std::nullopt));
 }
 
@@ -194,8 +198,10 @@ std::vector<DeviceMemory> find_device_memory(const Run& run, const RankEvents& r
     device.device = key.second;
     device.unrecorded = rank.unrecorded;
     draw_curve(events, device);
-    add_to_operators(events, operators, device);
-    find_held(events, operators, rank, device);
+    OperatorSums sums;
+    add_to_operators(events, operators, sums);
+    find_held(events, operators, rank, device, sums);
+    device.operators.insert(sums.begin(), sums.end());
     if (device.peak_index > 0) {
       const std::uint32_t node = events[device.peak_index - 1].node;
       if (node != kNoOperator) device.peak_operator = operators.name_of(node);
@@ -208,13 +214,13 @@ std::vector<DeviceMemory> find_device_memory(const Run& run, const RankEvents& r
 }
 
 std::vector<DeviceMemory> find_device_memory(const Run& run) {
-  std::vector<std::vector<DeviceMemory>> by_rank(run.ranks.size());
-  for_each_parallel(run.ranks.size(), run.threads,
-                    [&](std::size_t i) { by_rank[i] = find_device_memory(run, run.ranks[i]); });
-  std::vector<DeviceMemory> all;
-  for (std::vector<DeviceMemory>& devices : by_rank)
+  using Devices = std::vector<DeviceMemory>;
+  const auto find = [&](std::size_t rank) { return find_device_memory(run, run.ranks[rank]); };
+  Devices all;
+  for_each_rank<Devices>(run, all_ranks(run), find, [&](std::size_t, Devices devices) {
     all.insert(all.end(), std::make_move_iterator(devices.begin()),
                std::make_move_iterator(devices.end()));
+  });
   return all;
 }
 

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,9 +59,8 @@ struct DeviceMemory {
   std::int64_t frees = 0;
   std::size_t peak_index = 0;  // index in the curve of the first of the highest points
   std::optional<std::int64_t> peak_step;
-  std::string_view peak_operator;                        // operator that ran at the peak; empty if
-                                                         // none did
-  std::map<std::string_view, OperatorMemory> operators;  // keyed by name
+  std::string peak_operator;  // operator that ran at the peak; empty if none did
+  std::map<std::string, OperatorMemory, std::less<>> operators;  // keyed by name
 
   std::string name() const { return memory_device_name(type, device); }
   const MemoryPoint& peak() const { return curve[peak_index]; }
@@ -69,6 +69,13 @@ struct DeviceMemory {
   // The slope of a straight line through the memory at the ends of steps; set for at least three
   // steps.
   std::optional<std::int64_t> growth_per_step;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(rank, type, device, curve, unrecorded, is_relative, has_addresses, allocations, frees,
+         peak_index, peak_step, peak_operator, operators, growth_per_step);
+  }
 };
 
 // The memory of one rank, sorted by type and number.

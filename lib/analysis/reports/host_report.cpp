@@ -2,6 +2,7 @@
 
 #include "analysis/memory/counter_series.h"
 #include "analysis/waits/step_roles.h"
+#include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
 
@@ -34,6 +35,19 @@ using CounterRowKey = std::tuple<std::int64_t, std::string, std::string>;
 struct Moments {
   Intervals during;
   Intervals elsewhere;
+};
+
+// What a rank measured.
+struct RankCounters {
+  std::vector<CounterSeries> series;
+  Moments moments;
+  bool has_blocks = false;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(series, moments.during, moments.elsewhere, has_blocks);
+  }
 };
 
 Intervals spans_named(const Run& run, const RankEvents& rank, const NamePattern& pattern) {
@@ -183,27 +197,28 @@ void add_notes(const HostOptions& options, const Oddities& odd, Report& report) 
 }  // namespace
 
 Report host_report(const Run& run, const HostOptions& options) {
-  std::vector<std::vector<CounterSeries>> series(run.ranks.size());
-  std::vector<Moments> moments(run.ranks.size());
-  for_each_parallel(run.ranks.size(), run.threads, [&](std::size_t i) {
-    series[i] = find_counters(run, run.ranks[i]);
-    moments[i] = moments_of(run, run.ranks[i], options);
-  });
+  const auto find = [&](std::size_t i) {
+    const RankEvents& rank = run.ranks[i];
+    return RankCounters{find_counters(run, rank), moments_of(run, rank, options),
+                        uses_blocks(run, rank)};
+  };
   std::map<CounterRowKey, HostRow> rows;
   Oddities odd;
   bool processes = false;
-  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
-    odd.any_moment |= !moments[i].during.empty();
-    odd.any_counter |= !series[i].empty();
-    odd.blocks |= uses_blocks(run, run.ranks[i]);
-    for (const CounterSeries& one : series[i]) {
+  const auto add_rank = [&](std::size_t i, const RankCounters& rank) {
+    odd.any_moment |= !rank.moments.during.empty();
+    odd.any_counter |= !rank.series.empty();
+    odd.blocks |= rank.has_blocks;
+    for (const CounterSeries& one : rank.series) {
       odd.restarts += one.restarts;
       odd.single_totals += one.values.empty() ? 1 : 0;
       if (one.values.empty()) continue;
       processes |= !one.process.empty();
-      add(one, moments[i], rows[{options.by_rank ? run.ranks[i].rank : 0, one.name, one.process}]);
+      add(one, rank.moments,
+          rows[{options.by_rank ? run.ranks[i].rank : 0, one.name, one.process}]);
     }
-  }
+  };
+  for_each_rank<RankCounters>(run, all_ranks(run), find, add_rank);
   Table table(columns_for(options, processes));
   for (auto& [key, row] : rows) {
     const bool is_zero =

@@ -5,6 +5,7 @@
 #include "analysis/numbers/percentile.h"
 #include "base/saturating.h"
 #include "output/json_writer.h"
+#include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
 
@@ -39,6 +40,12 @@ struct IdleTimes {
     add_to(kernel_wait_ns, other.kernel_wait_ns);
     for (std::size_t i = 0; i < kHtaGapCount; ++i) add_to(hta[i], other.hta[i]);
   }
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(total_ns, idle_ns, kinds, kernel_wait_ns, hta, lengths);
+  }
 };
 
 // The keys of the sums, in the order of IdleTimes.
@@ -68,6 +75,12 @@ struct RankIdle {
   std::uint64_t pieces = 0;
   std::uint64_t unlinked = 0;
   bool inferred = false;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(streams, devices, hosts, pieces, unlinked, inferred);
+  }
 };
 
 IdleTimes times_of(std::int64_t total_ns, const std::vector<DeviceGap>& gaps,
@@ -289,9 +302,8 @@ void add(Totals& totals, const RankIdle& idle) {
 }  // namespace
 
 Report idle_report(const Run& run, const IdleOptions& options) {
-  std::vector<RankIdle> ranks(run.ranks.size());
-  for_each_parallel(ranks.size(), run.threads,
-                    [&](std::size_t i) { ranks[i] = find_idle(run, run.ranks[i], options); });
+  const std::vector<RankIdle> ranks = per_rank<RankIdle>(
+      run, [&](std::size_t rank) { return find_idle(run, run.ranks[rank], options); });
   Report report("idle", run);
   Table devices(columns(false));
   Table streams(columns(true));

@@ -5,6 +5,7 @@
 #include "analysis/devices/stream_launches.h"
 #include "analysis/numbers/percentile.h"
 #include "base/saturating.h"
+#include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
 
@@ -19,12 +20,6 @@ namespace traceloom {
 namespace {
 
 constexpr std::string_view kNoOp = "(nothing recorded)";
-
-struct StreamLaunches {
-  StreamKey key;
-  std::uint64_t work = 0;
-  std::vector<Launch> launches;
-};
 
 // The sums over all launches of one kind of call.
 struct CallSums {
@@ -61,8 +56,29 @@ struct CallSums {
     short_ones += other.short_ones;
   }
   std::int64_t launches() const { return static_cast<std::int64_t>(calls.size()); }
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(calls, work, call_ns, device_ns, delay_ns, delay_max_ns, slow, late, short_ones);
+  }
 };
 using NamedSums = std::map<std::string, CallSums, std::less<>>;
+
+// The launches of a stream.
+struct StreamLaunches {
+  StreamKey key;
+  std::uint64_t work = 0;
+  CallSums sums;
+  std::vector<std::int64_t> delays;
+  std::vector<QueueChange> queue;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(key, work, sums, delays, queue);
+  }
+};
 
 struct RankLaunches {
   std::vector<StreamLaunches> streams;
@@ -70,7 +86,24 @@ struct RankLaunches {
   NamedSums ops;
   std::uint64_t pieces = 0;
   std::uint64_t unlinked = 0;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(streams, calls, ops, pieces, unlinked);
+  }
 };
+
+StreamLaunches sum_stream(const StreamKey& key, std::size_t work,
+                          const std::vector<Launch>& launches) {
+  StreamLaunches stream{key, work, {}, {}, find_queue(launches)};
+  stream.delays.reserve(launches.size());
+  for (const Launch& launch : launches) {
+    stream.sums.add(launch);
+    stream.delays.push_back(launch.delay_ns());
+  }
+  return stream;
+}
 
 RankLaunches gather_launches(const Run& run, const RankEvents& rank) {
   RankLaunches found;
@@ -78,17 +111,19 @@ RankLaunches gather_launches(const Run& run, const RankEvents& rank) {
   found.pieces = work.pieces;
   found.unlinked = work.unlinked;
   std::set<std::uint32_t> tracks;
+  std::vector<Launch> launches;
   for (const auto& [key, list] : work.streams) {
-    found.streams.push_back({key, list.size(), find_launches(list)});
-    for (const Launch& launch : found.streams.back().launches) tracks.insert(launch.call->track);
+    const std::vector<Launch> of_stream = find_launches(list);
+    found.streams.push_back(sum_stream(key, list.size(), of_stream));
+    launches.insert(launches.end(), of_stream.begin(), of_stream.end());
   }
+  for (const Launch& launch : launches) tracks.insert(launch.call->track);
   const HostTimeline host(run, rank, tracks);
-  for (const StreamLaunches& stream : found.streams)
-    for (const Launch& launch : stream.launches) {
-      found.calls[std::string(run.labels.name(launch.call->label))].add(launch);
-      const std::string_view op = host.op_around(*launch.call);
-      found.ops[std::string(op.empty() ? kNoOp : op)].add(launch);
-    }
+  for (const Launch& launch : launches) {
+    found.calls[std::string(run.labels.name(launch.call->label))].add(launch);
+    const std::string_view op = host.op_around(*launch.call);
+    found.ops[std::string(op.empty() ? kNoOp : op)].add(launch);
+  }
   return found;
 }
 
@@ -127,13 +162,8 @@ Table delays_table() {
 
 void add_delays(Table& table, std::int64_t rank, const StreamLaunches& stream) {
   std::vector<Cell> cells = stream_cells(rank, stream.key);
-  CallSums sums;
-  std::vector<std::int64_t> delays;
-  delays.reserve(stream.launches.size());
-  for (const Launch& launch : stream.launches) {
-    sums.add(launch);
-    delays.push_back(launch.delay_ns());
-  }
+  const CallSums& sums = stream.sums;
+  const std::vector<std::int64_t>& delays = stream.delays;
   const auto if_any = [&](const Cell& cell) { return delays.empty() ? Cell{} : cell; };
   cells.emplace_back(static_cast<std::int64_t>(stream.work));
   cells.emplace_back(sums.launches());
@@ -156,7 +186,7 @@ Table queues_table() {
 }
 
 void add_queue(Table& table, std::int64_t rank, const StreamLaunches& stream) {
-  const std::vector<QueueChange> queue = find_queue(stream.launches);
+  const std::vector<QueueChange>& queue = stream.queue;
   if (queue.empty()) return;
   std::vector<std::int64_t> lengths;
   std::int64_t sum = 0;
@@ -241,9 +271,8 @@ void add_notes(const Run& run, Report& report, std::uint64_t pieces, std::uint64
 }  // namespace
 
 Report launch_report(const Run& run, const LaunchOptions& options) {
-  std::vector<RankLaunches> ranks(run.ranks.size());
-  for_each_parallel(ranks.size(), run.threads,
-                    [&](std::size_t i) { ranks[i] = gather_launches(run, run.ranks[i]); });
+  const std::vector<RankLaunches> ranks = per_rank<RankLaunches>(
+      run, [&](std::size_t rank) { return gather_launches(run, run.ranks[rank]); });
   Table delays = delays_table();
   Table queues = queues_table();
   NamedSums calls;

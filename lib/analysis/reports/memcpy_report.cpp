@@ -3,6 +3,7 @@
 #include "analysis/devices/device_doubts.h"
 #include "analysis/numbers/percentile.h"
 #include "base/saturating.h"
+#include "per_rank/per_rank.h"
 #include "run/details.h"
 
 #include <fmt/format.h>
@@ -51,15 +52,21 @@ void add(RowSums& sums, const Transfer& transfer) {
 
 // Returns the times at which each device computes or communicates.
 std::map<DeviceOfRank, Intervals> find_work(const Run& run) {
-  std::map<DeviceOfRank, Intervals> work;
-  for (const RankEvents& rank : run.ranks)
+  using Work = std::map<DeviceOfRank, Intervals>;
+  const auto find = [&](std::size_t i) {
+    Work work;
+    const RankEvents& rank = run.ranks[i];
     rank.for_each_device([&](const DeviceSpan& span) {
       const Role role = run.labels.kind(span.label).role;
       if (role == Role::kernel || role == Role::communication)
         work[{rank.rank, span.device}].push_back(span.interval());
     });
-  for (auto& [device, set] : work) set = unite(std::move(set));
-  return work;
+    for (auto& [device, set] : work) set = unite(std::move(set));
+    return work;
+  };
+  Work all;
+  for_each_rank<Work>(run, all_ranks(run), find, [&](std::size_t, Work work) { all.merge(work); });
+  return all;
 }
 
 std::int64_t exposed_ns(const RowSums& sums, const std::map<DeviceOfRank, Intervals>& work) {
@@ -154,17 +161,29 @@ void add_notes(Report& report, const Run& run, const std::vector<Transfer>& tran
 }  // namespace
 
 std::vector<Transfer> find_transfers(const Run& run) {
-  std::vector<Transfer> transfers;
-  for (const RankEvents& rank : run.ranks)
+  using Transfers = std::vector<Transfer>;
+  const auto find = [&](std::size_t i) {
+    Transfers transfers;
+    const RankEvents& rank = run.ranks[i];
     rank.for_each_device([&](const DeviceSpan& span) {
       const Role role = run.labels.kind(span.label).role;
       if (role != Role::memcpy && role != Role::memset) return;
       const auto [kind, memory] = split_name(run.labels.name(span.label));
-      Transfer transfer{kind, memory, rank.rank, span.device, span.interval(), {}, {}};
+      Transfer& transfer = transfers.emplace_back();
+      transfer.kind = kind;
+      transfer.memory = memory;
+      transfer.rank = rank.rank;
+      transfer.device = span.device;
+      transfer.time = span.interval();
       if (span.detail != kNoDetail) add_details(transfer, run.details[span.detail]);
-      transfers.push_back(transfer);
     });
-  return transfers;
+    return transfers;
+  };
+  Transfers all;
+  for_each_rank<Transfers>(run, all_ranks(run), find, [&](std::size_t, const Transfers& found) {
+    all.insert(all.end(), found.begin(), found.end());
+  });
+  return all;
 }
 
 Report memcpy_report(const Run& run, const MemcpyOptions& options) {

@@ -5,15 +5,15 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <vector>
 
 namespace traceloom {
 
 // A copy, or a fill of memory.
 struct Transfer {
-  std::string_view kind;    // "Memcpy HtoD", "Memset"
-  std::string_view memory;  // "Pageable -> Device"; empty if the name has none
+  std::string kind;    // "Memcpy HtoD", "Memset"
+  std::string memory;  // "Pageable -> Device"; empty if the name has none
   std::int64_t rank = 0;
   std::int32_t device = 0;
   Interval time;
@@ -22,9 +22,15 @@ struct Transfer {
   // nanoseconds even if the trace has whole microseconds; otherwise it is bytes by duration. Absent
   // if neither is known.
   std::optional<double> gbps;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(kind, memory, rank, device, time, bytes, gbps);
+  }
 };
 
-// Sorted by rank. The run must have been read with details, and must outlive the result.
+// Sorted by rank. The run must have been read with details.
 std::vector<Transfer> find_transfers(const Run& run);
 
 // The properties that separate rows, in addition to kind and memory.

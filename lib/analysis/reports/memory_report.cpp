@@ -6,6 +6,7 @@
 #include "analysis/reports/operator_memory.h"
 #include "base/units.h"
 #include "output/json_writer.h"
+#include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
 
@@ -157,12 +158,15 @@ void add_counter(const RankEvents& rank, const CounterSeries& series, bool proce
 Table host_table(const Run& run, bool all) {
   std::vector<std::pair<const RankEvents*, CounterSeries>> found;
   bool processes = false;
-  for (const RankEvents& rank : run.ranks)
-    for (CounterSeries& series : find_counters(run, rank)) {
+  using Counters = std::vector<CounterSeries>;
+  const auto find = [&](std::size_t rank) { return find_counters(run, run.ranks[rank]); };
+  for_each_rank<Counters>(run, all_ranks(run), find, [&](std::size_t rank, Counters counters) {
+    for (CounterSeries& series : counters) {
       if (!is_memory(series, all)) continue;
       processes |= !series.process.empty();
-      found.emplace_back(&rank, std::move(series));
+      found.emplace_back(&run.ranks[rank], std::move(series));
     }
+  });
   std::vector<Column> columns{{"rank", "Rank", ColumnKind::count},
                               {"counter", "Counter", ColumnKind::text}};
   if (processes) columns.push_back({"process", "Process", ColumnKind::text, Readers::most});
