@@ -3,8 +3,9 @@
 #
 #   scripts/bench-team.sh [RANKS] [MEGABYTES]      (2,000 ranks of 1.5 MB, 3 GB in build/bench)
 #
-# 1. `trace-stats summarize` by two processes of one thread each, beside one process of two threads: wall time (the
-#    start of mpirun included), processor time and the peak of the memory of a process; the middle of five pairs.
+# 1. `trace-stats` summarize, bottleneck, kernels and comm by two processes of one thread each, beside one process of
+#    two threads: wall time (the start of mpirun included), processor time and the peak of the memory of a process; the
+#    middle of five pairs. The limits are those of summarize.
 # 2. What grows with the number of files: 100, 1,000 and 10,000 files of 0.1 MB, by two processes. They have 14 threads
 #    each, more in all than a merge takes without --max-tracks. docs/scale.md has this table.
 set -euo pipefail
@@ -42,26 +43,31 @@ seconds_of() { awk '{ print $1 }' "$1" | middle; }
 processor_of() { awk '{ print $2 + $3 }' "$1" | middle; }
 
 make_ranks "$work/ranks" "$ranks" "$megabytes"
-rm -f "$work"/{one,two}*
-for ((pair = 0; pair < pairs; ++pair)); do
-  measure "$work/one" "$tools/trace-stats" summarize "$work/ranks" -j2
-  cp "$work/stdout" "$work/expected"
-  team "$work/two" "$tools/trace-stats" --mpi summarize "$work/ranks" -j1
-  cmp "$work/expected" "$work/stdout"
-done
-peak_one=$(awk '{ print $4 }' "$work/one" | sort -n | tail -n 1)
-peak_two=$(sort -n "$work/two.peaks" | tail -n 1)
-echo "summarize, $ranks ranks of $megabytes MB"
+# beside COMMAND: prints the rows of one process and of two.
+beside() {
+  local pair peak_one peak_two
+  rm -f "$work"/{one,two}*
+  for ((pair = 0; pair < pairs; ++pair)); do
+    measure "$work/one" "$tools/trace-stats" "$1" "$work/ranks" -j2
+    cp "$work/stdout" "$work/expected"
+    team "$work/two" "$tools/trace-stats" --mpi "$1" "$work/ranks" -j1
+    cmp "$work/expected" "$work/stdout"
+  done
+  peak_one=$(awk '{ print $4 }' "$work/one" | sort -n | tail -n 1)
+  peak_two=$(sort -n "$work/two.peaks" | tail -n 1)
+  printf '| %s | one, two threads | %.2f | %.2f | %.1f MiB |\n' \
+    "$1" "$(seconds_of "$work/one")" "$(processor_of "$work/one")" "$(awk "BEGIN { print $peak_one / 1024 }")"
+  printf '| | two of one thread | %.2f | %.2f | %.1f MiB |\n' \
+    "$(seconds_of "$work/two")" "$(processor_of "$work/two")" "$(awk "BEGIN { print $peak_two / 1024 }")"
+  awk "BEGIN { printf \"| | ratio | %.2f (limit 1.15) | %.2f | limit %.1f MiB |\n\", \
+    $(seconds_of "$work/two") / $(seconds_of "$work/one"), $(processor_of "$work/two") / $(processor_of "$work/one"), \
+    $peak_one / 2048 + 32 }"
+}
+echo "$ranks ranks of $megabytes MB"
 echo
-echo '| by | seconds | processor | peak of a process |'
-echo '|:---|--------:|----------:|------------------:|'
-printf '| one process, two threads | %.2f | %.2f | %.1f MiB |\n' \
-  "$(seconds_of "$work/one")" "$(processor_of "$work/one")" "$(awk "BEGIN { print $peak_one / 1024 }")"
-printf '| two processes of one thread | %.2f | %.2f | %.1f MiB |\n' \
-  "$(seconds_of "$work/two")" "$(processor_of "$work/two")" "$(awk "BEGIN { print $peak_two / 1024 }")"
-awk "BEGIN { printf \"| ratio | %.2f (limit 1.15) | %.2f | limit %.1f MiB |\n\", \
-  $(seconds_of "$work/two") / $(seconds_of "$work/one"), $(processor_of "$work/two") / $(processor_of "$work/one"), \
-  $peak_one / 2048 + 32 }"
+echo '| command | processes | seconds | processor | peak of a process |'
+echo '|:--------|:----------|--------:|----------:|------------------:|'
+for command in summarize bottleneck kernels comm; do beside "$command"; done
 
 echo
 echo '| files of 0.1 MB, two processes | command | seconds | peak of a process |'
