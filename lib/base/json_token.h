@@ -39,6 +39,17 @@ inline unsigned other_than_digits(const char* at) {
   return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(digits, least))) ^ 0xffffU;
 }
 
+// Sets one bit for each of the 16 bytes that is a bracket, a brace or a quote.
+inline unsigned marks_of_lists(const char* at) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+  // Braces differ from brackets in one bit.
+  const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+  const __m128i open = _mm_cmpeq_epi8(folded, _mm_set1_epi8('{'));
+  const __m128i close = _mm_cmpeq_epi8(folded, _mm_set1_epi8('}'));
+  const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+  return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(open, close), quote)));
+}
+
 }  // namespace json_token
 #endif
 
@@ -126,6 +137,25 @@ inline const char* skip_plain_decimal(const char* at) {
     return nullptr;
   at += size;
   return (*at | 0x20) != 'e' ? at : nullptr;
+}
+
+// Returns the position after the list that begins at `at`, or nullptr if it holds strings or
+// objects, if it does not end, or if it must be read byte by byte.
+inline const char* skip_list_of_numbers(const char* at, const char* end) {
+#if defined(__SSE2__)
+  std::size_t depth = 0;
+  for (; end - at >= 16; at += 16)
+    for (unsigned marks = json_token::marks_of_lists(at); marks != 0; marks &= marks - 1) {
+      const char* const mark = at + std::countr_zero(marks);
+      if (*mark == '[')
+        ++depth;
+      else if (*mark != ']')
+        return nullptr;
+      else if (--depth == 0)
+        return mark + 1;
+    }
+#endif
+  return nullptr;
 }
 
 }  // namespace traceloom

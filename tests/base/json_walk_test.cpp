@@ -28,6 +28,21 @@ Texts elements(std::string_view list) {
   return found;
 }
 
+Texts values_of(std::string_view object, std::string_view key) {
+  Texts found;
+  for (JsonWalk walk(object); walk.next(key);) found.emplace_back(walk.value());
+  return found;
+}
+
+// The slow way to values_of().
+Texts values_among_all(std::string_view object, std::string_view key) {
+  Texts found;
+  for_each_member(object, [&](std::string_view name, std::string_view value) {
+    if (name == key) found.emplace_back(value);
+  });
+  return found;
+}
+
 }  // namespace
 
 TEST_CASE("json_walk: gives members and elements as they are written") {
@@ -63,6 +78,59 @@ TEST_CASE("json_walk: of text that is no JSON it reads no byte beyond the end") 
     for (JsonWalk walk({exact.data(), exact.size()}); walk.next() && count < 10;) ++count;
     CHECK(count <= 1);
   }
+}
+
+TEST_CASE("json_walk: skips lists of any length to their end") {
+  for (std::size_t numbers = 0; numbers < 40; ++numbers) {
+    CAPTURE(numbers);
+    std::string list = "[[";
+    for (std::size_t i = 0; i < numbers; ++i) list += "1,";
+    list += "1], []]";
+    CHECK(members("{\"a\":" + list + ", \"b\": [" + list + "]}") ==
+          Texts{"a=" + list, "b=[" + list + "]"});
+    const std::string mixed = list.substr(0, list.size() - 1) + ", \"]\", {\"c\": [1]}]";
+    CHECK(members("{\"a\":" + mixed + ",\"b\":1}") == Texts{"a=" + mixed, "b=1"});
+  }
+}
+
+TEST_CASE("json_walk: skips to the members with a key") {
+  CHECK(values_of(R"({"a":1,"b":[2,3],"c":4,"b" : "5"})", "b") == Texts{"[2,3]", R"("5")"});
+  CHECK(values_of(R"({"a":"b","b":1})", "b") == Texts{"1"});
+  CHECK(values_of(R"({"a":{"b":1},"b":2})", "b") == Texts{"2"});
+  CHECK(values_of(R"({"a":{"b":1}})", "b").empty());
+  CHECK(values_of(R"({"a":"\"b\":1","b":2})", "b") == Texts{"2"});
+  CHECK(values_of(R"({"a":"\\","b":2})", "b") == Texts{"2"});
+  CHECK(values_of(R"({"bb":1,"b":2})", "b") == Texts{"2"});
+  CHECK(values_of(R"({"":1})", "") == Texts{"1"});
+  CHECK(values_of(R"(["b",1])", "b").empty());
+  CHECK(values_of("{", "b").empty());
+}
+
+TEST_CASE("json_walk: skipping to members finds what a walk over all of them finds") {
+  const std::string between[] = {"",
+                                 R"("a": 1, )",
+                                 R"("Input type": ["Scalar", "Input Dims"], )",
+                                 R"("a": "x\"Input Dims\": 1", )",
+                                 R"("a": {"Input Dims": [1]}, )",
+                                 R"("Input Strides": [[1024, 1], []], )",
+                                 R"("a": "{", )"};
+  for (const std::string& first : between)
+    for (const std::string& second : between)
+      for (std::size_t spaces = 0; spaces < 20; ++spaces) {
+        const std::string args = "{" + std::string(spaces, ' ') + first +
+                                 R"("Input Dims": [[16, 1024], []], )" + second +
+                                 R"("Input Dims" : [], "Ev Idx": 7})";
+        CAPTURE(args);
+        for (const std::size_t cut : {args.size(), args.size() - 12, args.size() - 30}) {
+          // The buffer has no byte after the text, so that a read beyond the end is detected.
+          const std::vector<char> exact(args.begin(),
+                                        args.begin() + static_cast<std::ptrdiff_t>(cut));
+          const std::string_view text(exact.data(), exact.size());
+          CHECK(values_of(text, "Input Dims") == values_among_all(text, "Input Dims"));
+          CHECK(values_of(text, "Ev Idx") == values_among_all(text, "Ev Idx"));
+          CHECK(values_of(text, "none").empty());
+        }
+      }
 }
 
 TEST_CASE("json_walk: finds the last member of a key") {
