@@ -7,6 +7,7 @@
 #include "run/details.h"
 #include "select/label_filter.h"
 
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -16,8 +17,11 @@ namespace {
 // The name of a call that is known only by its arrow.
 constexpr std::string_view kLaunchArrow = "HostToDevice";
 
+// Compares a constant number of bytes, which takes no call: all operators are asked.
 bool is_external_key(std::string_view key) {
-  return key == "External id" || key == "external id";
+  constexpr std::string_view kRest = "xternal id";
+  return key.size() == 1 + kRest.size() && (key[0] == 'E' || key[0] == 'e') &&
+         std::memcmp(key.data() + 1, kRest.data(), kRest.size()) == 0;
 }
 
 // Shorter functions of Python are left out; they lie inside functions that are kept.
@@ -176,20 +180,27 @@ void ChunkEvents::add_operator(const Event& event, const HostSpan& span) {
   const std::string_view args = event.text(Key::args);
   if (wanted_.arguments) found.arguments = detail_of(args, is_argument);
   const bool wants_shapes = wanted_.shapes && !wanted_.arguments;
-  int missing = wants_shapes ? 2 : 1;
-  for (JsonWalk walk(args); missing > 0 && walk.next();) {
-    if (is_external_key(walk.key())) {
-      found.external = integer_of(walk);
-    } else if (wants_shapes && is_shape(walk.key())) {
-      scratch_.clear();
-      append_detail(scratch_, walk.key(), walk.value());
-      found.arguments = detail_texts_.intern(scratch_);
-    } else {
-      continue;
-    }
-    --missing;
+  for (JsonWalk walk(args); walk.next();) {
+    if (wants_shapes && found.arguments == kNoDetail && walk.key() == kShapes)
+      found.arguments = shapes_of(walk.value());
+    if (!is_external_key(walk.key())) continue;
+    found.external = integer_of(walk);
+    if (wants_shapes && found.arguments == kNoDetail && walk.next(kShapes))
+      found.arguments = shapes_of(walk.value());
+    break;
   }
   columns_.operators.push_back(found);
+}
+
+// Operators have few shapes, so that each is brought into its form once.
+std::uint32_t ChunkEvents::shapes_of(std::string_view written) {
+  const std::uint32_t shapes = shape_texts_.intern(written);
+  if (shapes == details_of_shapes_.size()) {
+    scratch_.clear();
+    append_detail(scratch_, kShapes, written);
+    details_of_shapes_.push_back(detail_texts_.intern(scratch_));
+  }
+  return details_of_shapes_[shapes];
 }
 
 void ChunkEvents::add_call(const Event& event, const HostSpan& span) {

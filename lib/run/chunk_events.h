@@ -83,6 +83,7 @@ class ChunkEvents {
   void add_device(const Event& event, const HostSpan& span);
   void add_operator(const Event& event, const HostSpan& span);
   std::uint32_t detail_of(std::string_view args, bool (*is_wanted)(std::string_view));
+  std::uint32_t shapes_of(std::string_view written);
   void add_call(const Event& event, const HostSpan& span);
   void add_on_row(const Event& event, const HostSpan& span);
   void add_launch(const Event& event, std::int64_t start_ns);
@@ -108,6 +109,8 @@ class ChunkEvents {
   WantedColumns wanted_;
   StringTable detail_texts_;
   std::vector<std::uint32_t> details_in_run_;
+  StringTable shape_texts_;  // as they are written
+  std::vector<std::uint32_t> details_of_shapes_;
   StringTable track_texts_;
   std::vector<std::pair<std::string, std::string>> tracks_;  // pid and tid as JSON text
   std::string last_pid_;

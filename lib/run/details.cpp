@@ -31,8 +31,8 @@ constexpr std::string_view kDetails[] = {"grid",
                                          "Dst Rank",
                                          "In split size",
                                          "Out split size"};
-constexpr std::string_view kArguments[] = {"Input Dims", "Input dims", "Input type",
-                                           "Input Strides", "Concrete Inputs"};
+constexpr std::string_view kArguments[] = {kShapes, "Input dims", "Input type", "Input Strides",
+                                           "Concrete Inputs"};
 // These stand after a key and after its value: neither character occurs raw in a string of JSON.
 constexpr char kBehindKey = '\t';
 constexpr char kBehindValue = '\n';
@@ -99,10 +99,6 @@ bool is_transfer_detail(std::string_view key) {
 
 bool is_argument(std::string_view key) {
   return std::find(std::begin(kArguments), std::end(kArguments), key) != std::end(kArguments);
-}
-
-bool is_shape(std::string_view key) {
-  return key == "Input Dims";
 }
 
 void append_detail(std::string& text, std::string_view key, std::string_view value) {

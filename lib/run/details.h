@@ -25,8 +25,8 @@ bool is_transfer_detail(std::string_view key);
 // Inputs".
 bool is_argument(std::string_view key);
 
-// True for the shapes of the arguments of an operator: "Input Dims".
-bool is_shape(std::string_view key);
+// The key of the shapes of an operator's arguments.
+inline constexpr std::string_view kShapes = "Input Dims";
 
 // Appends `value` as it is written in the file, but lists with uniform white space.
 void append_detail(std::string& text, std::string_view key, std::string_view value);
