@@ -23,9 +23,23 @@ std::uint32_t operator_around(const SpanStack::Place& place) {
 }  // namespace
 
 Operators::Operators(const Run& run, const RankEvents& rank) : tracks_(run.tracks) {
+  reserve(rank);
   add_calls(nest(rank));
   add_device_work(rank);
   mark_repeats(run.labels);
+}
+
+// Lists that grow would touch several times the memory.
+void Operators::reserve(const RankEvents& rank) {
+  std::size_t operators = 0;
+  std::size_t calls = 0;
+  for (const EventColumns& part : rank.parts) {
+    operators += part.operators.size();
+    calls += part.calls.size();
+  }
+  nodes_.reserve(operators);
+  externals_.reserve(operators);
+  correlations_.reserve(calls);
 }
 
 std::vector<Operators::Call> Operators::nest(const RankEvents& rank) {
@@ -53,8 +67,13 @@ std::vector<Operators::Call> Operators::nest(const RankEvents& rank) {
     if (around != kNoOperator) ++nodes_[around].children;
     const OperatorSpan& operation = order.operation(ref);
     externals_.add(tracks_.file(span.track), operation.external, span.start_ns, node);
-    nodes_.push_back({span.label, span.start_ns, span.end_ns, around, 0, place.counted_ns, 0, 0,
-                      false, span.track, operation.arguments});
+    nodes_.push_back({.start_ns = span.start_ns,
+                      .end_ns = span.end_ns,
+                      .label = span.label,
+                      .track = span.track,
+                      .parent = around,
+                      .arguments = operation.arguments,
+                      .host_self_ns = place.counted_ns});
   }
   externals_.sort();
   return calls;

@@ -25,19 +25,20 @@
 
 namespace traceloom {
 
+// Takes 64 bytes, because runs have millions of them.
 struct OperatorNode {
-  std::uint32_t label;
   std::int64_t start_ns;
   std::int64_t end_ns;
-  std::uint32_t parent;  // index in nodes(); kNoOperator at the top
-  std::uint32_t children = 0;
+  std::uint32_t label;
+  std::uint32_t track;
+  std::uint32_t parent;           // index in nodes(); kNoOperator at the top
+  std::uint32_t arguments;        // number in Run::details, as in OperatorSpan
   std::int64_t host_self_ns = 0;  // time without the operators and calls in it
   std::int64_t device_self_ns = 0;
   std::int64_t device_total_ns = 0;
+  std::uint32_t children = 0;
   bool is_repeat = false;  // the only child of an operator with the same name: the same operator
                            // once more
-  std::uint32_t track = 0;
-  std::uint32_t arguments = kNoDetail;  // number in Run::details, as in OperatorSpan
 };
 inline constexpr std::uint32_t kNoOperator = std::numeric_limits<std::uint32_t>::max();
 
@@ -56,6 +57,7 @@ class Operators {
     std::uint32_t around;  // the innermost operator on the call's row
   };
 
+  void reserve(const RankEvents& rank);
   std::vector<Call> nest(const RankEvents& rank);
   std::uint32_t caller_of(const Call& call) const;
   void add_calls(const std::vector<Call>& calls);
