@@ -9,9 +9,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
@@ -84,6 +86,20 @@ void be_silent() {
   say_nothing();
 }
 
+// The hook of the tool, and whether this process lets process 0 go first. A signal handler reads
+// them.
+std::atomic<void (*)() noexcept> tool_hook{nullptr};
+std::atomic<bool> leaves_late{false};
+
+// Open MPI sends SIGTERM to all processes and SIGKILL as soon as one of them has ended, although it
+// means to wait for a second. So the others leave process 0 the time to remove its files.
+void end_in_order() noexcept {
+  if (void (*const hook)() noexcept = tool_hook.load()) hook();
+  if (!leaves_late.load()) return;
+  constexpr timespec kHeadStart{.tv_sec = 0, .tv_nsec = 300'000'000};
+  nanosleep(&kHeadStart, nullptr);
+}
+
 // A launcher may bind a process to a single core.
 void warn_of_bound_cores(const Tool& tool) {
   cpu_set_t usable;
@@ -107,6 +123,7 @@ void join_team(const Tool& tool, int argc, char** argv) {
         processes));
   }
   the_team() = Team(open_transport());
+  leaves_late = !the_team().is_first();
   assume_no_terminal();
   if (the_team().is_first())
     warn_of_bound_cores(tool);
@@ -135,7 +152,8 @@ Team& tool_team() {
 
 int run_in_team(const Tool& tool, int argc, char** argv, const std::function<ExitCode()>& work) {
   std::string error;
-  const int code = run_tool(tool, [&] {
+  tool_hook = tool.on_interrupt;
+  const int code = run_tool({.name = tool.name, .on_interrupt = end_in_order}, [&] {
     join_team(tool, argc, argv);
     try {
       return work();

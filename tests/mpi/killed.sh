@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SIGKILL of process 0, and of another one, in each stage of merges and of reports by three processes.
+#
+# dying_transport.cpp kills a process at the beginning of one of its calls of the transport. A stage is the work before
+# such a call. Where nothing but a message lies between two calls, the second is no stage: what follows a message to or
+# from process 0, and the slices of the exchange of rows, of which the first and the last are taken. Of each stage:
+#
+#   1. The launcher ends, with an exit code other than 0, and no process of the team is left.
+#   2. At the output's name is what was there before: no file, or the old one, byte for byte. Only after process 0 has
+#      done all of its work the new output is there, whole.
+#   3. Nothing else is in the folder of the output. If process 0 was killed, which had no time to clean up, there may
+#      be its hidden file, which the next merge removes.
+#   4. A report on stdout is there, whole, only after process 0 has done all of its work.
+. "$(dirname "$0")/common.sh"
+
+processes=3
+at_once=${TRACELOOM_AT_ONCE:-6}  # the launcher mostly sleeps: it waits for a second before it ends the others
+export TRACELOOM_MPI_LIBRARY=$TRACELOOM_DYING_TRANSPORT
+ranks=$source_dir/testdata/straggler
+
+launch() { # TOOL ARGUMENTS...
+  timeout 60 mpirun --oversubscribe --bind-to none -n $processes "$tools/$1" --mpi "${@:2}"
+}
+
+# stages CALLS: the numbers of the calls in this file before which there is a stage.
+stages() {
+  awk '$0 == "exchange" { exchange[++exchanges] = NR }
+       { call[NR] = $0 }
+       END {
+         for (i = 1; i <= NR; ++i) {
+           follows = call[i - 1] ~ /send|receive/ && call[i] ~ /broadcast|receive/
+           alike = exchanges > 2 && i > exchange[2] - 1 && i < exchange[exchanges]
+           if (!follows && !alike) print i
+         }
+       }' "$1"
+}
+
+# Whether process 0 has done all of its work when a process comes to one of its calls, the last of which are
+# "broadcast", the exit code of process 0, and "end".
+is_done() { # VICTIM CALL CALLS
+  case $1:$(($3 - $2)) in
+    *:0 | 0:1) echo yes ;;
+    *:1) echo perhaps ;;
+    *) echo no ;;
+  esac
+}
+
+is_as_it_was() { # OLD OUTPUT
+  if [ "$1" = old ]; then cmp -s "$2" ../../old; else [ ! -e "$2" ]; fi
+}
+
+check_output() { # DONE OLD OUTPUT
+  if [ "$3" = stdout ]; then
+    [ "$1" != yes ] && [ ! -s ../stdout ] || { [ "$1" != no ] && cmp ../stdout "$alive/stdout"; }
+  else
+    [ ! -s ../stdout ] && { { [ "$1" != yes ] && is_as_it_was "$2" "$3"; } || { [ "$1" != no ] && cmp "$3" "$alive/$3"; }; }
+  fi
+}
+
+# In a folder of its own.
+kill_one() { # VICTIM CALL OLD OUTPUT TOOL ARGUMENTS...
+  local victim=$1 call=$2 old=$3 output=$4 code left
+  shift 4
+  local what="process $victim, call $call, $*"
+  local folder=$scratch/$1.$output.$commands.$call
+  mkdir -p "$folder/out" && cd "$folder/out" || return 1
+  [ "$old" != old ] || cp ../../old "$output"
+  TRACELOOM_DIES=$victim:$call launch "$@" > ../stdout 2> ../stderr
+  code=$?
+  [ $code -ne 0 ] && [ $code -ne 124 ] || fail "$what: exit code $code"
+  for process in $(pgrep -f -- "$1 --mpi"); do
+    [ "$(readlink "/proc/$process/cwd")" != "$PWD" ] || fail "$what: process $process is left"
+  done
+  check_output "$(is_done "$victim" "$call" "$(wc -l < "$alive/calls.$victim")")" "$old" "$output" ||
+    fail "$what: output ($old before): $(ls -A) $(head -c 300 ../stdout)"
+  left=$(find . -mindepth 1 ! -name "$output")
+  if [ "$victim" = 0 ] && [[ $left =~ ^\./\.$output\.traceloom-[0-9]+\.tmp$ ]]; then
+    "$tools/trace-merge" "$ranks/rank0.json" -o "$output" 2> ../stderr || fail "$what: no merge afterwards"
+    left=$(find . -mindepth 1 ! -name "$output")
+  fi
+  [ -z "$left" ] || fail "$what: it leaves $left"
+  rm -r "$folder"
+}
+
+# Counts the calls of a run in which all processes live, and kills one at each stage. With old files for one victim.
+kill_each() { # OUTPUT OLD-FOR TOOL ARGUMENTS...
+  local output=$1 old_for=$2 victim call old
+  shift 2
+  alive=$scratch/alive.$1.$output.$commands
+  mkdir "$alive" && cd "$alive" || exit 1
+  TRACELOOM_CALLS=$alive/calls launch "$@" > stdout 2> stderr || fail "$*: $(cat stderr)"
+  for victim in 0 $((1 + commands / 2 % 2)); do
+    commands=$((commands + 1))
+    old=$([ "$victim" = "$old_for" ] || { [ "$old_for" = other ] && [ "$victim" != 0 ]; } && echo old || echo none)
+    [ "$output" != stdout ] || old=none
+    echo "$1 ${2##*/} -> $output ($old), process $victim of $processes: calls $(stages calls.$victim | xargs) of $(wc -l < calls.$victim)"
+    for call in $(stages calls.$victim); do
+      [ "$(jobs -rp | wc -l)" -lt "$at_once" ] || wait -n || failed=1
+      (failed=0; kill_one "$victim" "$call" "$old" "$output" "$@"; exit $failed) &
+      kills=$((kills + 1))
+    done
+  done
+}
+
+commands=0
+echo old > "$scratch/old"
+kills=0
+kill_each merged.json 0 trace-merge "$ranks" -o merged.json
+kill_each merged.json.gz other trace-merge "$ranks" --min-duration 20us -o merged.json.gz
+kill_each stdout none trace-stats summarize "$ranks"
+kill_each rows.txt 0 trace-stats summarize "$ranks" -o rows.txt
+kill_each stdout none trace-stats bottleneck "$ranks"
+kill_each answer.txt other trace-stats bottleneck "$ranks" -o answer.txt
+while [ -n "$(jobs -p)" ]; do wait -n || failed=1; done
+echo "$kills processes were killed"
+exit $failed
