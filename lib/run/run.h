@@ -21,6 +21,7 @@
 #include "select/time_selection.h"
 #include "team/team.h"
 
+#include <cassert>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -96,50 +97,55 @@ struct RankEvents {
   // `spread`. Then `parts` are empty here; all else is known. See per_rank/per_rank.h.
   bool is_here = true;
 
+  // The parts; only the process that has the events may ask for them.
+  const std::vector<EventColumns>& own_parts() const {
+    assert(is_here);
+    return parts;
+  }
   template <typename Use>
   void for_each_host(Use use) const {
-    for (const EventColumns& part : parts)
+    for (const EventColumns& part : own_parts())
       for (const HostSpan& span : part.hosts) use(span);
     for_each_operator(use);
   }
   template <typename Use>
   void for_each_operator(Use use) const {
-    for (const EventColumns& part : parts)
+    for (const EventColumns& part : own_parts())
       for (const OperatorSpan& span : part.operators) use(span);
   }
   template <typename Use>
   void for_each_frame(Use use) const {
-    for (const EventColumns& part : parts)
+    for (const EventColumns& part : own_parts())
       for (const HostSpan& span : part.frames) use(span);
   }
   template <typename Use>
   void for_each_call(Use use) const {
-    for (const EventColumns& part : parts)
+    for (const EventColumns& part : own_parts())
       for (const CallSpan& span : part.calls) use(span);
   }
   template <typename Use>
   void for_each_device(Use use) const {
-    for (const EventColumns& part : parts)
+    for (const EventColumns& part : own_parts())
       for (const DeviceSpan& span : part.devices) use(span);
   }
   template <typename Use>
   void for_each_mark(Use use) const {
-    for (const EventColumns& part : parts)
+    for (const EventColumns& part : own_parts())
       for (const MarkedSpan& span : part.marks) use(span);
   }
   template <typename Use>
   void for_each_memory(Use use) const {
-    for (const EventColumns& part : parts)
+    for (const EventColumns& part : own_parts())
       for (const MemorySample& sample : part.memory) use(sample);
   }
   template <typename Use>
   void for_each_counter(Use use) const {
-    for (const EventColumns& part : parts)
+    for (const EventColumns& part : own_parts())
       for (const CounterSample& sample : part.counters) use(sample);
   }
   template <typename Use>
   void for_each_unknown(Use use) const {
-    for (const EventColumns& part : parts)
+    for (const EventColumns& part : own_parts())
       for (const UnknownSpans& spans : part.unknown) use(spans);
   }
   bool has_devices() const { return kinds.devices; }

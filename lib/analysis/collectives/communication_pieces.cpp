@@ -139,7 +139,7 @@ void add_launch(const Run& run, const LaunchedBy& by, CommunicationPiece& piece)
 void append_device_pieces(const Run& run, std::size_t rank,
                           std::vector<CommunicationPiece>& pieces) {
   const LaunchingRanges ranges(run, run.ranks[rank]);
-  for (const EventColumns& part : run.ranks[rank].parts)
+  for (const EventColumns& part : run.ranks[rank].own_parts())
     for (const DeviceSpan& span : part.devices) {
       if (run.labels.kind(span.label).role != Role::communication) continue;
       CommunicationPiece piece = device_piece(run, rank, span);

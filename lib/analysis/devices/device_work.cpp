@@ -49,8 +49,8 @@ std::map<std::int32_t, WorkList> DeviceWork::devices() const {
 
 WorkList all_work(const RankEvents& rank) {
   WorkList work;
-  const Launches launches(rank.parts);
-  for (const EventColumns& part : rank.parts)
+  const Launches launches(rank.own_parts());
+  for (const EventColumns& part : rank.own_parts())
     for (const DeviceSpan& span : part.devices) work.push_back({span, launches.find(part, span)});
   sort_by_time(work);
   return work;
@@ -58,8 +58,8 @@ WorkList all_work(const RankEvents& rank) {
 
 DeviceWork find_device_work(const RankEvents& rank) {
   DeviceWork found;
-  const Launches launches(rank.parts);
-  for (const EventColumns& part : rank.parts)
+  const Launches launches(rank.own_parts());
+  for (const EventColumns& part : rank.own_parts())
     for (const DeviceSpan& span : part.devices) {
       const CallSpan* const call = launches.find(part, span);
       found.streams[{span.device, span.stream}].push_back({span, call});

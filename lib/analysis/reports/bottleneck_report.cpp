@@ -328,7 +328,7 @@ struct FileCalls {
 // that the later file is of another process.
 bool has_several_processes(const RankEvents& rank) {
   std::map<std::size_t, FileCalls> files;
-  for (const EventColumns& part : rank.parts)
+  for (const EventColumns& part : rank.own_parts())
     for (const CallSpan& call : part.calls)
       if (call.correlation != kNoId) files[part.file].add(call);
   std::vector<FileCalls> in_time;

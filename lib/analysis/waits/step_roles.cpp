@@ -16,7 +16,7 @@ using FileIds = std::vector<std::pair<std::size_t, std::int64_t>>;
 
 FileIds collective_ids(const RankEvents& rank) {
   FileIds ids;
-  for (const EventColumns& part : rank.parts)
+  for (const EventColumns& part : rank.own_parts())
     for (const MarkedSpan& span : part.marks)
       if (span.mark == SpanMark::collective && span.number > 0)
         ids.emplace_back(part.file, span.number);
@@ -94,7 +94,7 @@ void for_each_role_span(const Run& run, const RankEvents& rank,
   rank.for_each_call([&](const CallSpan& span) { use_host(Role::runtime, span); });
   for_each_code_frame(run, rank, [&](const HostSpan& span) { use_host(Role::host_code, span); });
   const FileIds collectives = collective_ids(rank);
-  for (const EventColumns& part : rank.parts)
+  for (const EventColumns& part : rank.own_parts())
     for (const DeviceSpan& span : part.devices) {
       Role role = run.labels.kind(span.label).role;
       if (role == Role::kernel && std::binary_search(collectives.begin(), collectives.end(),

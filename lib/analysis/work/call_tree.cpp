@@ -56,7 +56,7 @@ class CallTree::RankTree {
     nest();
     correlations_.sort();
     externals_.sort();
-    for (const EventColumns& part : rank.parts)
+    for (const EventColumns& part : rank.own_parts())
       for (const DeviceSpan& span : part.devices) add_device(part.file, span);
   }
 
@@ -102,7 +102,7 @@ class CallTree::RankTree {
       const std::uint32_t node =
           wanted ? add_span(open, span, kind, root) : open.around(span.start_ns, span.end_ns);
       if (node == kNoParent) continue;
-      const std::size_t file = rank_.parts[ref.part()].file;
+      const std::size_t file = rank_.own_parts()[ref.part()].file;
       if (kind == NodeKind::operation)
         externals_.add(file, order.operation(ref).external, span.start_ns, node);
       if (kind == NodeKind::call) add_call(file, order.call(ref), node);

@@ -109,7 +109,7 @@ void KernelGroups::name_collectives(const RankEvents& rank, const Operators& ope
   rank.for_each_device([&](const DeviceSpan& span) { any = any || is_nameless(span); });
   if (!any) return;
   const LaunchingRanges ranges(run_, rank);
-  for (const EventColumns& part : rank.parts)
+  for (const EventColumns& part : rank.own_parts())
     for (const DeviceSpan& span : part.devices) {
       if (!is_nameless(span)) continue;
       const LaunchedBy by = ranges.find(part, span);

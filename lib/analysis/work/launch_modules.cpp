@@ -26,7 +26,7 @@ LaunchModules::LaunchModules(const Run& run, const RankEvents& rank, const Opera
   });
   if (spans.empty()) return;
   nest(std::move(spans));
-  launches_.emplace(rank.parts);
+  launches_.emplace(rank.own_parts());
 }
 
 void LaunchModules::nest(std::vector<HostSpan> spans) {

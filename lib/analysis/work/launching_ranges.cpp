@@ -17,7 +17,8 @@ bool is_before(const LaunchingRange& a, const LaunchingRange& b) {
 
 }  // namespace
 
-LaunchingRanges::LaunchingRanges(const Run& run, const RankEvents& rank) : launches_(rank.parts) {
+LaunchingRanges::LaunchingRanges(const Run& run, const RankEvents& rank)
+    : launches_(rank.own_parts()) {
   rank.for_each_mark([&](const MarkedSpan& span) {
     if (is_of_collective(span.mark)) ranges_.push_back({span, 0, span.end_ns});
   });
@@ -29,7 +30,7 @@ LaunchingRanges::LaunchingRanges(const Run& run, const RankEvents& rank) : launc
     if (span.number > 0) externals_.add(run.tracks.file(span.track), span.number, span.start_ns, i);
   }
   externals_.sort();
-  for (const EventColumns& part : rank.parts)
+  for (const EventColumns& part : rank.own_parts())
     for (const DeviceSpan& piece : part.devices) {
       if (run.labels.kind(piece.label).role != Role::communication) continue;
       const Found found = indices_of(part, piece);
