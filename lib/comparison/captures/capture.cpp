@@ -50,19 +50,17 @@ std::vector<std::uint32_t> find_sequence(const RowSources& sources, const Interv
                                          const std::vector<CaptureRow>& rows) {
   using Place = std::pair<std::int64_t, std::uint32_t>;  // start, row
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Place>> streams;
-  for_each_role_span(
-      sources.run, sources.events(), [](Role, const HostSpan&) {},
-      [&](Role role, const DeviceSpan& span) {
-        if (role != Role::kernel || span.start_ns < window.from_ns || span.start_ns >= window.to_ns)
-          return;
-        const RowKey key = device_key(sources, role, span);
-        const auto row = std::lower_bound(
-            rows.begin(), rows.end(), key,
-            [](const CaptureRow& one, const RowKey& wanted) { return one.key < wanted; });
-        if (row != rows.end() && row->key == key)
-          streams[{span.device, span.stream}].emplace_back(
-              span.start_ns, static_cast<std::uint32_t>(row - rows.begin()));
-      });
+  for_each_device_role(sources.run, sources.events(), [&](Role role, const DeviceSpan& span) {
+    if (role != Role::kernel || span.start_ns < window.from_ns || span.start_ns >= window.to_ns)
+      return;
+    const RowKey key = device_key(sources, role, span);
+    const auto row = std::lower_bound(
+        rows.begin(), rows.end(), key,
+        [](const CaptureRow& one, const RowKey& wanted) { return one.key < wanted; });
+    if (row != rows.end() && row->key == key)
+      streams[{span.device, span.stream}].emplace_back(
+          span.start_ns, static_cast<std::uint32_t>(row - rows.begin()));
+  });
   std::vector<Place> longest;
   for (auto& [stream, places] : streams)
     if (places.size() > longest.size()) longest = std::move(places);
@@ -78,7 +76,7 @@ using ShapeTimes = std::map<std::pair<std::string, std::string>, std::int64_t>;
 void add_shapes(const Run& run, const Operators& operators, ShapeTimes& times) {
   for (const OperatorNode& node : operators.nodes()) {
     if (node.arguments == kNoDetail || node.device_self_ns <= 0) continue;
-    const std::string_view shapes = find_detail(run.details[node.arguments], "Input Dims");
+    const std::string_view shapes = find_detail(run.details[node.arguments], kShapes);
     if (!shapes.empty())
       add_to(times[{std::string(run.labels.name(node.label)), std::string(shapes)}],
              node.device_self_ns);
