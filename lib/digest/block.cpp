@@ -72,8 +72,8 @@ class BlockEncoder {
     while (!rest.empty()) {
       const std::string_view before = rest;
       read_record(rest, record_);
-      if (forms_.columns() + record_.texts.size() + record_.numbers.size() > kMostColumns)
-        record_ = {std::string(1, kTextMark), {before.substr(0, before.size() - rest.size())}, {}};
+      if (forms_.columns() + record_.values() > kMostColumns)
+        make_text(before.substr(0, before.size() - rest.size()));
       add_record();
     }
     put_list(packed, form_list_);
@@ -82,6 +82,15 @@ class BlockEncoder {
   }
 
  private:
+  // Makes a record of one text.
+  void make_text(std::string_view text) {
+    record_.form = kTextMark;
+    record_.texts = {text};
+    record_.numbers.clear();
+    record_.ulps.clear();
+    record_.lists.clear();
+  }
+
   void add_record() {
     const std::uint32_t known = forms_.size();
     const std::uint32_t number = form_texts_.intern(record_.form);
@@ -92,11 +101,18 @@ class BlockEncoder {
     model_.form(number, known);
     auto text = record_.texts.begin();
     auto decimal = record_.numbers.begin();
+    auto ulps = record_.ulps.begin();
+    auto list = record_.lists.begin();
     for (Column& column : forms_[number].columns) {
-      if (column.is_number)
-        model_.number(column, *decimal++);
-      else
+      if (column.mark == kTextMark) {
         add_text(column, *text++);
+      } else if (column.mark == kListMark) {
+        model_.list(column, *list, kMostListed);
+        ++list;
+      } else {
+        model_.number(column, *decimal++);
+        if (column.mark == kMultipleMark) model_.ulps(column, *ulps++);
+      }
     }
   }
 
@@ -141,22 +157,36 @@ class BlockDecoder {
     Form& form = forms_[number];
     for (Column& column : form.columns) {
       text_ += column.literal;
-      if (column.is_number)
-        add_number(column);
-      else if (!add_text(column))
-        return false;
+      if (!add_value(column)) return false;
       if (text_.size() > most) return false;
     }
     text_ += form.end;
     return text_.size() > before && text_.size() <= most;
   }
 
-  void add_number(Column& column) {
+  bool add_value(Column& column) {
+    if (column.mark == kTextMark) return add_text(column);
+    if (column.mark == kListMark) return add_list(column);
     const Decimal decimal = model_.number(column, {});
-    if (column.is_tick)
+    if (column.mark == kTickMark)
       append_tick(decimal.digits, text_);
+    else if (column.mark == kMultipleMark)
+      append_double(number_of({column.unit, decimal.digits, model_.ulps(column, 0)}), text_);
     else
       append_decimal(decimal, text_);
+    return true;
+  }
+
+  bool add_list(Column& column) {
+    const std::vector<std::int64_t> list = model_.list(column, {}, kMostListed);
+    char separator = '[';
+    for (const std::int64_t number : list) {
+      text_ += separator;
+      append_decimal({number, 0}, text_);
+      separator = ',';
+    }
+    text_ += ']';
+    return !list.empty();
   }
 
   bool add_text(Column& column) {

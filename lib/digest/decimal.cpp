@@ -56,26 +56,49 @@ constexpr double kTickUs = 1e6 / (1 << 22);
 constexpr std::int64_t kMostTicks = std::int64_t{1} << 52;
 // Shorter numbers are as well off as decimals.
 constexpr std::size_t kLeastTickSize = 10;
+// Numbers with fewer places may be decimals as they are, like the nanoseconds of a clock.
+constexpr std::size_t kLeastDoublePlaces = 10;
+constexpr std::size_t kLeastDoubleSize = 16;
+
+std::optional<double> read_double(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
 
 }  // namespace
 
 std::optional<std::int64_t> parse_tick(std::string_view text) {
   if (text.size() < kLeastTickSize || text.find('.') == std::string_view::npos) return std::nullopt;
-  double us = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), us);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!(std::abs(us / kTickUs) < static_cast<double>(kMostTicks))) return std::nullopt;
-  const auto tick = static_cast<std::int64_t>(std::llround(us / kTickUs));
+  const std::optional<double> us = read_double(text);
+  if (!us || !(std::abs(*us / kTickUs) < static_cast<double>(kMostTicks))) return std::nullopt;
+  const auto tick = static_cast<std::int64_t>(std::llround(*us / kTickUs));
   std::string same;
   append_tick(tick, same);
   return same == text ? std::optional(tick) : std::nullopt;
 }
 
 void append_tick(std::int64_t tick, std::string& text) {
-  std::array<char, 64> buffer;
-  const double us = static_cast<double>(tick) / (1 << 22) * 1e6;
+  append_double(static_cast<double>(tick) / (1 << 22) * 1e6, text);
+}
+
+std::optional<double> parse_double(std::string_view text) {
+  if (text.size() < kLeastDoubleSize) return std::nullopt;
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos || text.size() - point <= kLeastDoublePlaces)
+    return std::nullopt;
+  const std::optional<double> number = read_double(text);
+  std::string same;
+  if (number) append_double(*number, same);
+  return same == text ? number : std::nullopt;
+}
+
+void append_double(double number, std::string& text) {
+  std::array<char, 400> buffer;  // the largest double has 309 digits
   char* const end =
-      std::to_chars(buffer.data(), buffer.data() + buffer.size(), us, std::chars_format::fixed).ptr;
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), number, std::chars_format::fixed)
+          .ptr;
   text.append(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
 }
 

@@ -24,6 +24,12 @@ struct Decimal {
 std::optional<std::int64_t> parse_tick(std::string_view text);
 void append_tick(std::int64_t tick, std::string& text);
 
+// The double in a number of 15 digits and more, most of them after the point, which is what
+// programs print of one that was multiplied. Returns nullopt unless append_double() writes exactly
+// `text`.
+std::optional<double> parse_double(std::string_view text);
+void append_double(double number, std::string& text);
+
 inline constexpr std::array<std::uint64_t, kMostPlaces + 1> kPowersOfTen = [] {
   std::array<std::uint64_t, kMostPlaces + 1> powers{1};
   for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = 10 * powers[i - 1];

@@ -5,6 +5,10 @@
 #define XXH_INLINE_ALL  // xxHash needs this macro to be used without its library
 #include <xxhash.h>
 
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
 namespace traceloom::digest {
 namespace {
 
@@ -38,6 +42,12 @@ FormKeys keys_of(std::string_view text) {
   return result;
 }
 
+double unit_of(std::string_view hex) {
+  std::uint64_t bits = 0;
+  std::from_chars(hex.data(), hex.data() + hex.size(), bits, 16);
+  return std::bit_cast<double>(bits);
+}
+
 }  // namespace
 
 std::uint32_t Keys::find(std::uint64_t hash) {
@@ -55,15 +65,17 @@ Form::Form(std::string_view text, std::uint32_t first_column, Keys& keys) {
     const std::size_t place = columns.size();
     const std::string_view name =
         place < names.keys.size() ? names.keys[place] : std::string_view();
-    const bool is_number = text[i] != kTextMark;
-    const bool is_tick = text[i] == kTickMark;
+    const char mark = text[i];
     columns.push_back(
-        {.is_number = is_number,
-         .is_tick = is_tick,
+        {.mark = mark,
          .literal = text.substr(begin, i - begin),
          .number = first_column + static_cast<std::uint32_t>(place),
-         .key = keys.find(hash_of(name, names.kind + static_cast<std::uint64_t>(text[i]))),
-         .name = keys.find(hash_of(name, is_tick ? 1 : 0))});
+         .key = keys.find(hash_of(name, names.kind + static_cast<std::uint64_t>(mark))),
+         .name = keys.find(hash_of(name, mark <= kNumberMark ? 0 : static_cast<unsigned>(mark)))});
+    if (mark == kMultipleMark) {
+      columns.back().unit = unit_of(text.substr(i + 1, kUnitBytes));
+      i = std::min(i + kUnitBytes, text.size() - 1);
+    }
     begin = i + 1;
   }
   end = text.substr(begin);

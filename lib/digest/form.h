@@ -34,8 +34,8 @@ inline constexpr unsigned kBases = 8;
 
 // One mark of a form: the values at this place of all records of the form.
 struct Column {
-  bool is_number = false;
-  bool is_tick = false;      // a number of ticks
+  char mark = 0;
+  double unit = 0;           // of multiples
   std::string_view literal;  // the text of the form before the mark
   std::uint32_t number = 0;  // the same in both directions, and of no other column
   std::uint32_t key = 0;     // in Keys: shared by columns of other forms

@@ -19,7 +19,7 @@ namespace traceloom::digest {
 
 inline constexpr std::string_view kMagic = "\x89TLDG\r\n\x1a";
 // Goes up whenever older digests would be read as another text: a change of the model is one.
-inline constexpr std::uint8_t kVersion = 1;
+inline constexpr std::uint8_t kVersion = 2;
 inline constexpr std::size_t kStartBytes = kMagic.size() + 1;
 
 enum class FrameKind : char { head = 'H', block = 'B', end = 'E' };

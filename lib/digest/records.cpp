@@ -3,12 +3,17 @@
 #include "base/ascii.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
 
 namespace traceloom::digest {
 namespace {
 
-constexpr std::size_t kMaxListBytes = std::size_t{64} << 10;
+constexpr std::size_t kMaxListBytes = 2 * kMostListed;
 constexpr std::size_t kMaxKeyBytes = 256;
+// Decimals with more places would make the other numbers of their key long.
+constexpr unsigned kMaxPlaces = 15;
 
 bool is_of_number(char c) {
   return (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E';
@@ -39,6 +44,28 @@ std::size_t list_length(std::string_view text) {
     if (text[i] == '"') i = string_end(text, i + 1);
   }
   return 0;
+}
+
+// Appends the numbers of a list, which must all be whole, with nothing but commas between them.
+bool read_whole_numbers(std::string_view list, std::vector<std::int64_t>& numbers) {
+  for (std::size_t begin = 1; begin < list.size();) {
+    const std::size_t end = list.find_first_of(",]", begin);
+    const std::optional<Decimal> number = parse_decimal(list.substr(begin, end - begin));
+    if (!number || number->places > 0) return false;
+    numbers.push_back(number->digits);
+    begin = end + 1;
+  }
+  return numbers.size() > 1;
+}
+
+// True if a list of objects goes on after the text that stands before `rest`.
+bool next_is_object(std::string_view rest) {
+  for (const char wanted : {',', '{'}) {
+    while (!rest.empty() && is_space(rest.front())) rest.remove_prefix(1);
+    if (!rest.starts_with(wanted)) return false;
+    rest.remove_prefix(1);
+  }
+  return true;
 }
 
 class RecordReader {
@@ -101,16 +128,42 @@ class RecordReader {
     std::size_t end = position_ + 1;
     while (end < text_.size() && is_of_number(text_[end])) ++end;
     const std::string_view text = text_.substr(position_, end - position_);
-    const std::optional<std::int64_t> tick = parse_tick(text);
-    const std::optional<Decimal> number = tick ? Decimal{*tick, 0} : parse_decimal(text);
-    if (!number) return take_value(end);
+    if (const std::optional<std::int64_t> tick = parse_tick(text)) {
+      record_.numbers.push_back({*tick, 0});
+      return replace(end, kTickMark);
+    }
+    if (const std::optional<double> number = parse_double(text))
+      if (const std::optional<Multiple> multiple = record_.units.find(key_, *number))
+        return take_multiple(end, *multiple);
+    const std::optional<Decimal> number = parse_decimal(text);
+    if (!number || number->places > kMaxPlaces) return take_value(end);
     record_.numbers.push_back(*number);
-    replace(end, tick ? kTickMark : kNumberMark);
+    replace(end, kNumberMark);
+  }
+
+  void take_multiple(std::size_t end, const Multiple& multiple) {
+    record_.numbers.push_back({multiple.count, 0});
+    record_.ulps.push_back(multiple.ulps);
+    replace(end, kMultipleMark);
+    std::array<char, kUnitBytes> digits;
+    char* const end_of_digits = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                              std::bit_cast<std::uint64_t>(multiple.unit), 16)
+                                    .ptr;
+    const auto count = static_cast<std::size_t>(end_of_digits - digits.data());
+    record_.form.append(kUnitBytes - count, '0');
+    record_.form.append(digits.data(), count);
   }
 
   void take_list() {
-    const std::size_t length = depth_ == 0 ? 0 : list_length(text_.substr(position_));
-    if (length > 2) return take_value(position_ + length);
+    const std::size_t length = list_length(text_.substr(position_));
+    const std::string_view list = text_.substr(position_, length);
+    if (length > 2) {
+      if (!read_whole_numbers(list, record_.lists.emplace_back())) {
+        record_.lists.pop_back();
+        return take_value(position_ + length);
+      }
+      return replace(position_ + length, kListMark);
+    }
     last_ = '[';
     keep(position_ + 1);
   }
@@ -118,9 +171,10 @@ class RecordReader {
   // Takes a byte of the form; returns true after the end of the record.
   bool take_mark(char c) {
     if (c == '{' && (depth_ > 0 || last_ == '[' || last_ == ',' || last_ == '}')) ++depth_;
-    const bool ends = c == '}' && depth_ > 0 && --depth_ == 0;
     if (!is_space(c)) last_ = c;
     keep(position_ + 1);
+    const bool ends =
+        c == '}' && ((depth_ > 0 && --depth_ == 0) || next_is_object(text_.substr(position_)));
     return ends;
   }
 
@@ -139,6 +193,8 @@ void read_record(std::string_view& text, Record& record) {
   record.form.clear();
   record.texts.clear();
   record.numbers.clear();
+  record.ulps.clear();
+  record.lists.clear();
   text.remove_prefix(RecordReader(text, record).read());
 }
 

@@ -87,6 +87,18 @@ class ValueModel {
 
   Decimal number(Column& column, const Decimal& decimal);
 
+  // Codes how far the number before is from a multiple of its unit.
+  int ulps(const Column& column, int value) {
+    const std::uint64_t far = tree(static_cast<std::uint64_t>(std::int64_t{value} + kMostUlps), 4,
+                                   mixed(column.name + 1, 53));
+    return static_cast<int>(far) - kMostUlps;
+  }
+
+  // Codes the count and the numbers of a list. A decoder gives an empty list; it returns one for
+  // more than `most` numbers.
+  std::vector<std::int64_t> list(Column& column, const std::vector<std::int64_t>& given,
+                                 std::size_t most);
+
  private:
   static constexpr std::size_t kLikelihoods = std::size_t{1} << 16;
   static constexpr std::size_t kGuesses = std::size_t{1} << 16;
@@ -157,6 +169,9 @@ class ValueModel {
   std::int64_t from_base(Column& column, std::int64_t value, std::int64_t after_text,
                          std::uint64_t context);
   Decimal shortened(std::int64_t value, unsigned unit, unsigned places, std::uint64_t context);
+  // Codes a number of a list by the two before it, and by the one `beside` it in the list before.
+  std::int64_t listed_number(std::int64_t value, std::int64_t last, std::int64_t before_last,
+                             std::int64_t beside, std::uint64_t context);
 
   Coder& coder_;
   Keys& keys_;
@@ -170,7 +185,8 @@ class ValueModel {
   std::uint32_t first_text_ = 0;
   std::uint32_t first_text_before_ = 0;
   bool is_first_text_ = true;
-  std::int64_t number_ = 0;  // the last one of the record
+  std::int64_t number_ = 0;         // the last one of the record
+  std::vector<std::int64_t> list_;  // the last one
 };
 
 namespace detail {
@@ -326,6 +342,48 @@ Decimal ValueModel<Coder>::shortened(std::int64_t value, unsigned unit, unsigned
     value /= 10;
   }
   return {value, unit - dropped};
+}
+
+template <typename Coder>
+std::vector<std::int64_t> ValueModel<Coder>::list(Column& column,
+                                                  const std::vector<std::int64_t>& given,
+                                                  std::size_t most) {
+  const std::uint64_t context = mixed(column.name + 1, 59);
+  const std::int64_t more = difference(
+      wrapped_difference(static_cast<std::int64_t>(given.size()), column.last), mixed(context, 1));
+  column.last = wrapped_sum(column.last, more);
+  const auto count = static_cast<std::uint64_t>(column.last);
+  std::vector<std::int64_t> result;
+  if (count > most) return result;
+  result.reserve(count);
+  std::int64_t last = 0;
+  std::int64_t before_last = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t beside = i < list_.size() ? list_[i] : 0;
+    const std::int64_t value =
+        listed_number(i < given.size() ? given[i] : 0, last, before_last, beside, context);
+    result.push_back(value);
+    before_last = last;
+    last = value;
+  }
+  list_ = result;
+  return result;
+}
+
+template <typename Coder>
+std::int64_t ValueModel<Coder>::listed_number(std::int64_t value, std::int64_t last,
+                                              std::int64_t before_last, std::int64_t beside,
+                                              std::uint64_t context) {
+  const std::uint64_t after = mixed(mixed(context, 61), static_cast<std::uint64_t>(last));
+  const std::array guesses{&guess_of(mixed(after, static_cast<std::uint64_t>(before_last))),
+                           &guess_of(mixed(mixed(context, 67), static_cast<std::uint64_t>(beside))),
+                           &guess_of(after)};
+  if (!guessed(value, guesses, context)) {
+    const auto width = static_cast<unsigned>(std::bit_width(detail::magnitude(last)));
+    value = difference(value, mixed(mixed(context, 71), width));
+  }
+  for (Guess* const guess : guesses) guess->learn(value);
+  return value;
 }
 
 }  // namespace traceloom::digest

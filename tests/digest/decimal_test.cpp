@@ -78,3 +78,14 @@ TEST_CASE("parse_tick: every tick that it finds is written as it was") {
     if (const std::optional<std::int64_t> found = parse_tick(text)) CHECK(*found == tick);
   }
 }
+
+TEST_CASE("parse_double: numbers of 16 bytes and more with ten places and more") {
+  CHECK(parse_double("0.044615418625302466") == 0.044615418625302466);
+  CHECK(parse_double("-879445.7912445068") == -879445.7912445068);
+  for (const char* text :
+       {"", "0.5", "0.06900000000000001", "123456789012.125", "0.0446154186253024660",
+        "4.461541862530247e-2", "1234567890123456", "0.04461541862530246x", "1e400"}) {
+    CAPTURE(text);
+    CHECK(!parse_double(text));
+  }
+}

@@ -126,7 +126,7 @@ TEST_CASE("DigestSource: messages") {
   std::string newer = digest;
   newer[digest::kMagic.size()] = 77;
   CHECK(refusal_of(newer) ==
-        "a.digest: byte 8: the digest has version 77 and this program reads version 1; write it "
+        "a.digest: byte 8: the digest has version 77 and this program reads version 2; write it "
         "again from the trace");
   std::string flipped = digest;
   flipped.back() ^= 1;

@@ -27,8 +27,9 @@ TEST_CASE("read_record: an event is one record, with the comma before it") {
   REQUIRE(records[0].numbers.size() == 1);
   CHECK(records[0].numbers[0].digits == 125);
   CHECK(records[0].numbers[0].places == 1);
-  CHECK(records[1].form == ",{\"ph\":\"X\",\"name\":\"\1\",\"ts\":\2,\"args\":{\"a\":\1}}");
-  CHECK(records[1].texts == std::vector<std::string_view>{"relu", "[1,2]"});
+  CHECK(records[1].form == ",{\"ph\":\"X\",\"name\":\"\1\",\"ts\":\2,\"args\":{\"a\":\4}}");
+  CHECK(records[1].texts == std::vector<std::string_view>{"relu"});
+  CHECK(records[1].lists == std::vector<std::vector<std::int64_t>>{{1, 2}});
   CHECK(records[2].form == "]");
 }
 
@@ -45,9 +46,44 @@ TEST_CASE("read_record: kinds stay in the form, also after white space") {
   CHECK(records[0].form == "[{\"cat\" : \"kernel\", \"s\" : \"\1\"}");
 }
 
-TEST_CASE("read_record: a list with objects is no value") {
-  const std::vector<Record> records = records_of(R"([{"args":{"l":[{"a":1},{"a":2}]}}])");
-  CHECK(records[0].form == "[{\"args\":{\"l\":[{\"a\":\2},{\"a\":\2}]}}");
+TEST_CASE("read_record: a list with objects is no value, and its objects end records") {
+  const std::vector<Record> records = records_of(R"([{"l":[{"a":1}, {"a":2}],"ts":3},{"ts":4}])");
+  REQUIRE(records.size() == 5);
+  CHECK(records[0].form == "[{\"l\":[{\"a\":\2}");
+  CHECK(records[1].form == ", {\"a\":\2}");
+  CHECK(records[2].form == "],\"ts\":\2}");
+  CHECK(records[3].form == ",{\"ts\":\2}");
+  CHECK(records[4].form == "]");
+}
+
+TEST_CASE(
+    "read_record: a list is one of numbers if all are whole and nothing stands between them") {
+  for (const std::string list : {"[1]", "[1, 2]", "[1,2.5]", "[1,\"2\"]", "[[1,2]]", "[1,2,]"}) {
+    CAPTURE(list);
+    const std::vector<Record> records = records_of("[{\"l\":" + list + "}]");
+    CHECK(records[0].form == "[{\"l\":\1}");
+    CHECK(records[0].texts.size() == 1);
+  }
+  const std::string text = "[{\"l\":[-1,0,7]}]";
+  CHECK(records_of(text)[0].lists == std::vector<std::vector<std::int64_t>>{{-1, 0, 7}});
+}
+
+TEST_CASE("read_record: numbers of many places are multiples of a unit, once it is known") {
+  Record record;
+  std::vector<std::string> forms;
+  for (int i = 0; i < 40; ++i) {
+    std::string text = "{\"dur\":";
+    append_double((7 * i + 1) * 1.1111111111111112e-3, text);
+    std::string_view rest = text;
+    read_record(rest, record);
+    forms.push_back(record.form);
+  }
+  CHECK(forms[10] == "{\"dur\":\1");
+  CHECK(forms[39] ==
+        "{\"dur\":\5"
+        "3f523456789abcdf");
+  CHECK(record.numbers.at(0).digits == 274);
+  CHECK(record.ulps == std::vector<int>{0});
 }
 
 TEST_CASE("read_record: a byte that is a mark is a value") {
