@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What happens when a file is bad, a process dies, or the launcher and the options do not fit.
+# What happens when a file is bad, or the launcher and the options do not fit. (killed.sh kills processes.)
 . "$(dirname "$0")/common.sh"
 
 # expect WORDS COMMAND...: exit code 2, nothing on stdout, and these words on stderr.
@@ -46,30 +46,7 @@ if [ -w /dev/full ]; then
   expect "$(cat "$scratch/words")" by 3 trace-stats summarize "$ranks" -o /dev/full
 fi
 
-# 4. A process that is killed: the launcher ends the others, and the old output stays.
-echo old > "$scratch/out.json"
-for ((i = 0; i < 400; ++i)); do cp "$ranks/rank0.json" "$ranks/more$i.json"; done
-(mpirun --oversubscribe --bind-to none -n 3 "$tools/trace-stats" --mpi summarize "$ranks" -j1 -o "$scratch/out.json" \
-  > "$scratch/killed" 2>&1; echo "$?" > "$scratch/code") &
-launcher=$!
-victim=
-for ((i = 0; i < 200; ++i)); do
-  for process in $(pgrep -f -- "--mpi summarize $ranks"); do
-    [ "$(cat "/proc/$process/comm" 2> /dev/null)" != trace-stats ] || victim=$process
-  done
-  [ -z "$victim" ] || break
-  sleep 0.01
-done
-[ -z "$victim" ] || kill -KILL "$victim" 2> /dev/null
-wait $launcher
-if [ "$(cat "$scratch/code")" != 0 ]; then
-  [ "$(cat "$scratch/out.json")" = old ] || fail 'a killed process changed the old output'
-  left=$(find "$scratch" -maxdepth 1 -name '.out*')
-  [ -z "$left" ] || fail "a killed process left $left"
-fi
-rm -f "$ranks"/more*
-
-# 5. Several processes without --mpi, or stdin with it, or no library.
+# 4. Several processes without --mpi, or stdin with it, or no library.
 expect "trace-stats: this is one of 2 processes that a launcher started, and each would do the same work; --mpi shares \
 it among them, and TRACELOOM_ALONE=1 in the environment lets them run" \
   env OMPI_COMM_WORLD_SIZE=2 "$tools/trace-stats" summarize "$ranks"
@@ -78,14 +55,27 @@ env OMPI_COMM_WORLD_SIZE=2 TRACELOOM_ALONE=1 "$tools/trace-stats" summarize "$ra
 expect 'trace-stats: --mpi cannot read stdin: save the trace as a file' by 2 trace-stats summarize -
 expect 'trace-stats: digest does not run with --mpi: start it on each node by itself; see docs/scale.md' \
   by 2 trace-stats digest "$ranks/rank0.json" -o "$scratch/rank0.digest"
+# Each process makes digests of its own, with the commands of docs/scale.md.
+mkdir "$scratch/shared"
+share=$(grep -A 1 'srun -n 64 bash' "$source_dir/docs/scale.md" | sed "1s/.*bash -c '//; \$s/'\$//; s/SLURM_NTASKS/OMPI_COMM_WORLD_SIZE/;
+  s/SLURM_PROCID/OMPI_COMM_WORLD_RANK/; s|/lustre/run7/\*.json.gz|$ranks/rank*.json|; s|/shared/digests|$scratch/shared|")
+each=$(grep -o "trace-stats digest /local.*RANK/" "$source_dir/docs/scale.md" | sed "s|/local/run7/|$ranks|; s|/shared/digests|$scratch/digests|")
+for command in "$share" "$each"; do
+  PATH=$tools:$PATH timeout 120 mpirun --oversubscribe --bind-to none -n 3 bash -c "$command" > "$scratch/words" 2>&1 ||
+    fail "digests by three processes: $(cat "$scratch/words")"
+done
+"$tools/trace-stats" steps "$ranks" > "$scratch/one" 2> "$scratch/words"
+"$tools/trace-stats" steps "$scratch/shared" > "$scratch/many" 2> "$scratch/words"
+cmp "$scratch/one" "$scratch/many" || fail 'digests by three processes: other bytes'
+[ "$(cd "$scratch/digests" && echo node*)" = 'node0 node1 node2' ] || fail 'digests by three processes: other folders'
 TRACELOOM_MPI_LIBRARY=$scratch/none.so "$tools/trace-stats" --mpi summarize "$ranks" 2> "$scratch/words"
 grep -q 'trace-stats: --mpi needs libtraceloom_mpi.so, which cannot be opened (.*none.so.*); install the package traceloom-mpi' \
   "$scratch/words" || fail "no advice where the library is missing: $(cat "$scratch/words")"
 
-# 6. The tools themselves need no MPI.
+# 5. The tools themselves need no MPI.
 ! ldd "$tools/trace-stats" | grep -i mpi || fail 'trace-stats is linked to an MPI'
 
-# 7. A process that may use one core of several is told how to get the others.
+# 6. A process that may use one core of several is told how to get the others.
 if [ "$(nproc)" -gt 1 ]; then
   taskset -c 0 "$tools/trace-stats" --mpi summarize "$ranks" 2>&1 > /dev/null |
     grep -q "warning: process 0 may use 1 of the machine's $(nproc) cores: mpirun --bind-to none" ||
