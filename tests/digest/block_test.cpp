@@ -174,15 +174,22 @@ TEST_CASE("decode_block: a block of version 2") {
 }
 
 TEST_CASE("decode_block: no bytes crash it or make it take memory") {
-  const std::string packed = encode_block(random_trace_text(2000));
-  for (std::size_t size = 0; size < packed.size(); ++size)
-    static_cast<void>(decode_block(packed.substr(0, size)));
+  std::string lists = "[";
+  for (int i = 1; i < 60; ++i) {
+    lists += "{\"l\":[1,2," + std::to_string(i) + "],\"dur\":";
+    append_double(i * 1.5384627112173259e-3, lists);
+    lists += "},";
+  }
   std::mt19937_64 random(11);
-  for (int i = 0; i < 2000; ++i) {
-    std::string broken = packed;
-    for (int k = 0; k < 3; ++k) broken[random() % broken.size()] = static_cast<char>(random());
-    const std::optional<std::string> text = decode_block(broken);
-    if (text) CHECK(text->size() <= kMostBlockBytes);
+  for (const std::string& packed : {encode_block(random_trace_text(2000)), encode_block(lists)}) {
+    for (std::size_t size = 0; size < packed.size(); ++size)
+      static_cast<void>(decode_block(packed.substr(0, size)));
+    for (int i = 0; i < 2000; ++i) {
+      std::string broken = packed;
+      for (int k = 0; k < 3; ++k) broken[random() % broken.size()] = static_cast<char>(random());
+      const std::optional<std::string> text = decode_block(broken);
+      if (text) CHECK(text->size() <= kMostBlockBytes);
+    }
   }
 }
 
