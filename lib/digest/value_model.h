@@ -13,6 +13,7 @@
 #include "digest/decimal.h"
 #include "digest/form.h"
 #include "digest/range_coder.h"
+#include "digest/units.h"
 
 #include <algorithm>
 #include <array>
