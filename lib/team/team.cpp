@@ -2,8 +2,11 @@
 
 #include "base/error.h"
 
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <new>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -69,8 +72,8 @@ void Team::agree(const std::function<void()>& work) {
     work();
   } catch (const TeamEnded&) {
     throw;
-  } catch (...) {
-    own = std::current_exception();
+  } catch (const std::exception& error) {
+    if (!lacks_resources(error)) own = std::current_exception();
     words = words_of_exception();
   }
   std::string first;
@@ -95,13 +98,25 @@ int Team::end(int exit_code, const std::string& error) {
       return ended.exit_code;
     }
     // Process 0 goes on, and this one cannot.
-    const std::string line = "process " + std::to_string(rank()) + ": " +
-                             (error.empty() ? "left the team" : error) + "\n";
-    static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
-    transport_->abort();
+    abort(error.empty() ? "left the team" : error);
   }
   transport_.reset();
   return exit_code;
+}
+
+void Team::abort(const std::string& error) {
+  if (!is_first()) {
+    const std::string line = "process " + std::to_string(rank()) + ": " + error + "\n";
+    static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
+  }
+  if (transport_) transport_->abort();
+  std::abort();
+}
+
+bool lacks_resources(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
+  return dynamic_cast<const std::system_error*>(&error) != nullptr &&
+         dynamic_cast<const std::filesystem::filesystem_error*>(&error) == nullptr;
 }
 
 Team& team_or_alone(Team* team) {

@@ -6,14 +6,17 @@
 //   team.gather(encode(own_result), [&](std::size_t, std::string bytes) { add(decode(bytes)); });
 //   if (!team.is_first()) return;                                 // process 0 has all results
 //
-// All processes call the functions of a team in the same order. Process 0 leads: each stage begins
-// with a broadcast() of its own or with work that all of them do, and its end() ends the others
-// wherever they wait for it. So an exception between two stages on process 0 ends all of them.
+// All processes call the functions of a team in the same order. Process 0 leads: its end() ends the
+// others where they wait for its broadcast, and after agree() they do. An exception that all
+// processes throw alike, or process 0 before all of them agree, ends all in order. One that a
+// process has for itself outside of agree(), since it lacks memory or threads, ends all by abort():
+// the others may wait for a message that never comes.
 #pragma once
 
 #include "team/transport.h"
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -50,16 +53,23 @@ class Team {
 
   // Calls work() on all processes. If it throws on some of them, all throw what the process of the
   // lowest rank threw: since files are shared out in order, that is the error which one process
-  // alone would report.
+  // alone would report. What lacks_resources() is thrown as a UsageError with the same words.
   void agree(const std::function<void()>& work);
 
   // Ends the team with the exit code of process 0, which it returns. A process that has an `error`
-  // of its own, for which the others do not wait, ends all of them by abort().
+  // while process 0 goes on ends all of them by abort().
   int end(int exit_code, const std::string& error = {});
+
+  // Ends all processes at once. Every one but process 0, whose tool says it, writes the error to
+  // stderr.
+  [[noreturn]] void abort(const std::string& error);
 
  private:
   std::unique_ptr<Transport> transport_;
 };
+
+// True for an exception of one process alone: it has no memory or no thread left.
+bool lacks_resources(const std::exception& error);
 
 // Returns the team of a request; nullptr stands for this process alone.
 Team& team_or_alone(Team* team);

@@ -4,7 +4,8 @@
 //   TRACELOOM_DIES=1:7 mpirun -n 3 trace-stats --mpi summarize run/
 //
 // Process 1 receives SIGKILL at the beginning of its seventh call, when the work between its sixth
-// and its seventh call has been done. Each process of a run that lives writes the names of its
+// and its seventh call has been done. With TRACELOOM_STARVES in the place of TRACELOOM_DIES it throws
+// std::bad_alloc there. Each process of a run that lives writes the names of its
 // calls to the file TRACELOOM_CALLS.RANK: so many stages it has.
 #include "team/transport.h"
 
@@ -14,6 +15,7 @@
 #include <dlfcn.h>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -46,7 +48,9 @@ class DyingTransport final : public Transport {
     const std::string dies = setting("TRACELOOM_DIES");
     const std::string process = std::to_string(rank()) + ":";
     if (dies.starts_with(process)) calls_left_ = std::stoul(dies.substr(process.size()));
-    if (dies.empty()) calls_.open(setting("TRACELOOM_CALLS") + "." + std::to_string(rank()));
+    const std::string starves = setting("TRACELOOM_STARVES");
+    if (starves.starts_with(process)) calls_fed_ = std::stoul(starves.substr(process.size()));
+    if (dies.empty() && starves.empty()) calls_.open(setting("TRACELOOM_CALLS") + "." + std::to_string(rank()));
   }
   ~DyingTransport() override { enter("end"); }
 
@@ -78,10 +82,12 @@ class DyingTransport final : public Transport {
   void enter(const char* call) {
     if (calls_.is_open()) calls_ << call << '\n' << std::flush;
     if (calls_left_ > 0 && --calls_left_ == 0) std::raise(SIGKILL);
+    if (calls_fed_ > 0 && --calls_fed_ == 0) throw std::bad_alloc();
   }
 
   std::unique_ptr<Transport> true_;
   std::size_t calls_left_ = 0;  // 0: it lives
+  std::size_t calls_fed_ = 0;   // 0: it has memory
   std::ofstream calls_;
 };
 

@@ -120,4 +120,28 @@ kill_each stdout none trace-stats bottleneck "$ranks"
 kill_each answer.txt other trace-stats bottleneck "$ranks" -o answer.txt
 while [ -n "$(jobs -p)" ]; do wait -n || failed=1; done
 echo "$kills processes were killed"
+
+# A process that has no memory left in a stage, alone among the others: all end with exit code 2, and it says why.
+starve_one() { # VICTIM CALL TOOL ARGUMENTS...
+  local victim=$1 call=$2 code
+  shift 2
+  local folder=$scratch/starved.$victim.$call
+  mkdir -p "$folder" && cd "$folder" || return 1
+  TRACELOOM_STARVES=$victim:$call launch "$@" > stdout 2> stderr
+  code=$?
+  [ $code = 2 ] || fail "process $victim starves, call $call, $*: exit code $code"
+  [ ! -s stdout ] || fail "process $victim starves, call $call, $*: $(head -c 300 stdout)"
+  grep -q 'out of memory' stderr || fail "process $victim starves, call $call, $*: $(head -c 300 stderr)"
+}
+alive=$scratch/alive.starved
+mkdir "$alive" && cd "$alive" || exit 1
+TRACELOOM_CALLS=$alive/calls launch trace-stats kernels "$ranks" > stdout 2> stderr || fail "kernels: $(cat stderr)"
+for victim in 0 2; do
+  # The last two calls are the end, when nothing is left that takes memory.
+  for call in $(seq 1 2 $(($(wc -l < "calls.$victim") - 2))); do
+    [ "$(jobs -rp | wc -l)" -lt "$at_once" ] || wait -n || failed=1
+    (failed=0; starve_one "$victim" "$call" trace-stats kernels "$ranks"; exit $failed) &
+  done
+done
+while [ -n "$(jobs -p)" ]; do wait -n || failed=1; done
 exit $failed

@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <sched.h>
 #include <string>
 #include <unistd.h>
@@ -152,6 +153,7 @@ Team& tool_team() {
 
 int run_in_team(const Tool& tool, int argc, char** argv, const std::function<ExitCode()>& work) {
   std::string error;
+  bool is_own = false;
   tool_hook = tool.on_interrupt;
   const int code = run_tool({.name = tool.name, .on_interrupt = end_in_order}, [&] {
     join_team(tool, argc, argv);
@@ -160,10 +162,13 @@ int run_in_team(const Tool& tool, int argc, char** argv, const std::function<Exi
     } catch (const TeamEnded& ended) {
       return static_cast<ExitCode>(ended.exit_code);
     } catch (const std::exception& failure) {
-      error = failure.what();
+      error = dynamic_cast<const std::bad_alloc*>(&failure) != nullptr ? "out of memory"
+                                                                       : failure.what();
+      is_own = lacks_resources(failure);
       throw;
     }
   });
+  if (is_own && !the_team().is_alone()) the_team().abort(error);
   return the_team().end(code, error);
 }
 

@@ -25,7 +25,10 @@ void RowLimit::add_ranks(const Run& run,
   using Keys = std::vector<Key>;
   const auto keys_of = [&](std::size_t rank) {
     Grouped<Nothing, 4> seen;
-    find(run.ranks[rank], [&](const Key& key) { static_cast<void>(seen[key]); });
+    // One key too many is enough to refuse.
+    find(run.ranks[rank], [&](const Key& key) {
+      if (seen.size() <= most_) static_cast<void>(seen[key]);
+    });
     Keys keys;
     seen.for_each([&](const Key& key, const Nothing&) { keys.push_back(key); });
     return keys;

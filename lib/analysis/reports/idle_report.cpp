@@ -24,6 +24,8 @@ constexpr std::string_view kNothing = "(nothing recorded)";
 constexpr std::string_view kUnlinked = "(launch not recorded)";
 constexpr std::string_view kOthers = "(others)";
 
+constexpr std::array<std::size_t, 3> kGapPercents{50, 99, 100};
+
 // The idle times of one stream, or of one device.
 struct IdleTimes {
   std::int64_t total_ns = 0;
@@ -31,7 +33,10 @@ struct IdleTimes {
   std::array<std::int64_t, kGapKindCount> kinds{};
   std::int64_t kernel_wait_ns = 0;  // part of the queued time
   std::array<std::int64_t, kHtaGapCount> hta{};
-  std::vector<std::int64_t> lengths;
+  // The number of gaps, and lengths at kGapPercents; 0 without gaps. Each process makes these of
+  // its own ranks, since there are millions of gaps.
+  std::size_t gaps = 0;
+  std::array<std::int64_t, kGapPercents.size()> lengths{};
 
   void add(const IdleTimes& other) {
     add_to(total_ns, other.total_ns);
@@ -44,7 +49,7 @@ struct IdleTimes {
   // For other processes: see team/wire.h.
   template <typename Wire>
   void wire(Wire& wire) {
-    wire(total_ns, idle_ns, kinds, kernel_wait_ns, hta, lengths);
+    wire(total_ns, idle_ns, kinds, kernel_wait_ns, hta, gaps, lengths);
   }
 };
 
@@ -87,16 +92,20 @@ IdleTimes times_of(std::int64_t total_ns, const std::vector<DeviceGap>& gaps,
                    const GapKinds& kinds) {
   IdleTimes times;
   times.total_ns = total_ns;
-  times.lengths.reserve(gaps.size());
+  std::vector<std::int64_t> lengths;
+  lengths.reserve(gaps.size());
   for (const DeviceGap& gap : gaps) {
     add_to(times.idle_ns, gap.length_ns());
     add_to(times.hta[static_cast<std::size_t>(gap.kind)], gap.length_ns());
-    times.lengths.push_back(gap.length_ns());
+    lengths.push_back(gap.length_ns());
     for (const GapPart& part : kinds.parts_of(gap)) {
       add_to(times.kinds[static_cast<std::size_t>(part.kind)], length_ns(part.time));
       if (part.is_kernel_wait) add_to(times.kernel_wait_ns, length_ns(part.time));
     }
   }
+  times.gaps = lengths.size();
+  for (std::size_t i = 0; i < kGapPercents.size() && !lengths.empty(); ++i)
+    times.lengths[i] = percentile(lengths, kGapPercents[i]);
   return times;
 }
 
@@ -178,19 +187,13 @@ double share_of(std::int64_t part_ns, std::int64_t all_ns) {
   return all_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(all_ns) : 0;
 }
 
-Cell percentile_cell(const std::vector<std::int64_t>& lengths, std::size_t percent) {
-  if (lengths.empty()) return {};
-  return percentile(lengths, percent);
-}
-
 void append_cells(std::vector<Cell>& cells, const IdleTimes& times) {
   cells.emplace_back(times.total_ns);
   cells.emplace_back(times.idle_ns);
   cells.push_back(share_cell(times.idle_ns, times.total_ns));
   for (const std::int64_t ns : sums_of(times)) cells.emplace_back(ns);
-  cells.emplace_back(static_cast<std::int64_t>(times.lengths.size()));
-  for (const std::size_t percent : {50, 99, 100})
-    cells.push_back(percentile_cell(times.lengths, percent));
+  cells.emplace_back(static_cast<std::int64_t>(times.gaps));
+  for (const std::int64_t ns : times.lengths) cells.push_back(times.gaps > 0 ? Cell{ns} : Cell{});
 }
 
 Cell name_or_nothing(const std::string& text) {

@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,9 +23,9 @@ namespace {
 
 constexpr std::string_view kNoOp = "(nothing recorded)";
 
-// The sums over all launches of one kind of call.
+// The sums over some launches.
 struct CallSums {
-  std::vector<std::int64_t> calls;
+  std::int64_t launches = 0;
   std::int64_t work = 0;
   std::int64_t call_ns = 0;
   std::int64_t device_ns = 0;
@@ -34,7 +36,7 @@ struct CallSums {
   std::int64_t short_ones = 0;
 
   void add(const Launch& launch) {
-    calls.push_back(launch.call_ns());
+    ++launches;
     work += launch.pieces;
     add_to(call_ns, launch.call_ns());
     add_to(device_ns, launch.device_ns);
@@ -45,7 +47,7 @@ struct CallSums {
     short_ones += launch.is_short() ? 1 : 0;
   }
   void add(const CallSums& other) {
-    calls.insert(calls.end(), other.calls.begin(), other.calls.end());
+    launches += other.launches;
     work += other.work;
     add_to(call_ns, other.call_ns);
     add_to(device_ns, other.device_ns);
@@ -55,34 +57,49 @@ struct CallSums {
     late += other.late;
     short_ones += other.short_ones;
   }
-  std::int64_t launches() const { return static_cast<std::int64_t>(calls.size()); }
+};
+using NamedSums = std::map<std::string, CallSums, std::less<>>;
+
+// The launches of one kind of call, with the lengths of the calls.
+struct KindOfCall {
+  CallSums sums;
+  std::vector<std::int64_t> lengths;
 
   // For other processes: see team/wire.h.
   template <typename Wire>
   void wire(Wire& wire) {
-    wire(calls, work, call_ns, device_ns, delay_ns, delay_max_ns, slow, late, short_ones);
+    wire(sums, lengths);
   }
 };
-using NamedSums = std::map<std::string, CallSums, std::less<>>;
+using NamedCalls = std::map<std::string, KindOfCall, std::less<>>;
+
+constexpr std::array<std::size_t, 4> kPercents{50, 90, 99, 100};
+
+// How long launches wait, and how many wait at a time. Each process makes these of its own ranks,
+// since there are millions of launches.
+struct DelayNumbers {
+  std::int64_t mean_ns = 0;
+  std::array<std::int64_t, kPercents.size()> percentiles_ns{};
+};
+struct QueueNumbers {
+  double mean = 0;
+  std::array<std::int64_t, kPercents.size()> percentiles{};
+  std::optional<double> empty_share;
+  std::int64_t full_ns = 0;
+};
 
 // The launches of a stream.
 struct StreamLaunches {
   StreamKey key;
   std::uint64_t work = 0;
   CallSums sums;
-  std::vector<std::int64_t> delays;
-  std::vector<QueueChange> queue;
-
-  // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(key, work, sums, delays, queue);
-  }
+  DelayNumbers delays;                // without launches 0
+  std::optional<QueueNumbers> queue;  // absent without launches
 };
 
 struct RankLaunches {
   std::vector<StreamLaunches> streams;
-  NamedSums calls;
+  NamedCalls calls;
   NamedSums ops;
   std::uint64_t pieces = 0;
   std::uint64_t unlinked = 0;
@@ -94,14 +111,50 @@ struct RankLaunches {
   }
 };
 
+double ratio(std::int64_t part, std::int64_t all) {
+  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
+}
+
+DelayNumbers find_delays(const std::vector<Launch>& launches) {
+  DelayNumbers found;
+  if (launches.empty()) return found;
+  std::vector<std::int64_t> delays;
+  delays.reserve(launches.size());
+  for (const Launch& launch : launches) delays.push_back(launch.delay_ns());
+  found.mean_ns = mean(delays);
+  for (std::size_t i = 0; i < kPercents.size(); ++i)
+    found.percentiles_ns[i] = percentile(delays, kPercents[i]);
+  return found;
+}
+
+std::optional<QueueNumbers> find_queue_numbers(const std::vector<Launch>& launches) {
+  const std::vector<QueueChange> queue = find_queue(launches);
+  if (queue.empty()) return std::nullopt;
+  std::vector<std::int64_t> lengths;
+  std::int64_t sum = 0;
+  std::int64_t empty_ns = 0;
+  QueueNumbers found;
+  lengths.reserve(queue.size());
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    lengths.push_back(queue[i].length);
+    sum += queue[i].length;
+    if (i + 1 == queue.size()) break;
+    const std::int64_t ns = queue[i + 1].at_ns - queue[i].at_ns;
+    if (queue[i].length == 0) add_to(empty_ns, ns);
+    if (queue[i].length >= kFullQueue) add_to(found.full_ns, ns);
+  }
+  const std::int64_t all_ns = queue.back().at_ns - queue.front().at_ns;
+  found.mean = ratio(sum, static_cast<std::int64_t>(queue.size()));
+  for (std::size_t i = 0; i < kPercents.size(); ++i)
+    found.percentiles[i] = percentile(lengths, kPercents[i]);
+  if (all_ns > 0) found.empty_share = ratio(empty_ns, all_ns);
+  return found;
+}
+
 StreamLaunches sum_stream(const StreamKey& key, std::size_t work,
                           const std::vector<Launch>& launches) {
-  StreamLaunches stream{key, work, {}, {}, find_queue(launches)};
-  stream.delays.reserve(launches.size());
-  for (const Launch& launch : launches) {
-    stream.sums.add(launch);
-    stream.delays.push_back(launch.delay_ns());
-  }
+  StreamLaunches stream{key, work, {}, find_delays(launches), find_queue_numbers(launches)};
+  for (const Launch& launch : launches) stream.sums.add(launch);
   return stream;
 }
 
@@ -120,15 +173,13 @@ RankLaunches gather_launches(const Run& run, const RankEvents& rank) {
   for (const Launch& launch : launches) tracks.insert(launch.call->track);
   const HostTimeline host(run, rank, tracks);
   for (const Launch& launch : launches) {
-    found.calls[std::string(run.labels.name(launch.call->label))].add(launch);
+    KindOfCall& kind = found.calls[std::string(run.labels.name(launch.call->label))];
+    kind.sums.add(launch);
+    kind.lengths.push_back(launch.call_ns());
     const std::string_view op = host.op_around(*launch.call);
     found.ops[std::string(op.empty() ? kNoOp : op)].add(launch);
   }
   return found;
-}
-
-double ratio(std::int64_t part, std::int64_t all) {
-  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
 }
 
 std::vector<Cell> stream_cells(std::int64_t rank, const StreamKey& key) {
@@ -163,15 +214,13 @@ Table delays_table() {
 void add_delays(Table& table, std::int64_t rank, const StreamLaunches& stream) {
   std::vector<Cell> cells = stream_cells(rank, stream.key);
   const CallSums& sums = stream.sums;
-  const std::vector<std::int64_t>& delays = stream.delays;
-  const auto if_any = [&](const Cell& cell) { return delays.empty() ? Cell{} : cell; };
+  const auto if_any = [&](const Cell& cell) { return sums.launches == 0 ? Cell{} : cell; };
   cells.emplace_back(static_cast<std::int64_t>(stream.work));
-  cells.emplace_back(sums.launches());
-  cells.push_back(if_any(mean(delays)));
-  for (const std::size_t percent : {50, 90, 99, 100})
-    cells.push_back(if_any(percentile(delays, percent)));
-  cells.push_back(if_any(ratio(sums.late, sums.launches())));
-  cells.push_back(if_any(ratio(sums.short_ones, sums.launches())));
+  cells.emplace_back(sums.launches);
+  cells.push_back(if_any(stream.delays.mean_ns));
+  for (const std::int64_t ns : stream.delays.percentiles_ns) cells.push_back(if_any(ns));
+  cells.push_back(if_any(ratio(sums.late, sums.launches)));
+  cells.push_back(if_any(ratio(sums.short_ones, sums.launches)));
   table.add_row(std::move(cells));
 }
 
@@ -186,41 +235,26 @@ Table queues_table() {
 }
 
 void add_queue(Table& table, std::int64_t rank, const StreamLaunches& stream) {
-  const std::vector<QueueChange>& queue = stream.queue;
-  if (queue.empty()) return;
-  std::vector<std::int64_t> lengths;
-  std::int64_t sum = 0;
-  std::int64_t empty_ns = 0;
-  std::int64_t full_ns = 0;
-  lengths.reserve(queue.size());
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    lengths.push_back(queue[i].length);
-    sum += queue[i].length;
-    if (i + 1 == queue.size()) break;
-    const std::int64_t ns = queue[i + 1].at_ns - queue[i].at_ns;
-    if (queue[i].length == 0) add_to(empty_ns, ns);
-    if (queue[i].length >= kFullQueue) add_to(full_ns, ns);
-  }
-  const std::int64_t all_ns = queue.back().at_ns - queue.front().at_ns;
+  if (!stream.queue) return;
   std::vector<Cell> cells = stream_cells(rank, stream.key);
-  cells.emplace_back(ratio(sum, static_cast<std::int64_t>(queue.size())));
-  for (const std::size_t percent : {50, 90, 99, 100})
-    cells.emplace_back(percentile(lengths, percent));
-  cells.push_back(all_ns > 0 ? Cell{ratio(empty_ns, all_ns)} : Cell{});
-  cells.emplace_back(full_ns);
+  cells.emplace_back(stream.queue->mean);
+  for (const std::int64_t length : stream.queue->percentiles) cells.emplace_back(length);
+  cells.push_back(stream.queue->empty_share ? Cell{*stream.queue->empty_share} : Cell{});
+  cells.emplace_back(stream.queue->full_ns);
   table.add_row(std::move(cells));
 }
 
 // Sorts by the result of `key`, the largest first.
-template <typename Key>
-std::vector<std::pair<std::string, CallSums>> sorted_by(const NamedSums& sums, Key key) {
-  std::vector<std::pair<std::string, CallSums>> sorted(sums.begin(), sums.end());
+template <typename Named, typename Key>
+std::vector<std::pair<std::string, typename Named::mapped_type>> sorted_by(const Named& sums,
+                                                                           Key key) {
+  std::vector<std::pair<std::string, typename Named::mapped_type>> sorted(sums.begin(), sums.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](const auto& a, const auto& b) { return key(a.second) > key(b.second); });
   return sorted;
 }
 
-Table calls_table(const NamedSums& calls) {
+Table calls_table(const NamedCalls& calls) {
   Table table({{"launches", "Launches", ColumnKind::count},
                {"work", "Work", ColumnKind::count, Readers::few},
                {"call_ns", "In call", ColumnKind::duration},
@@ -233,11 +267,13 @@ Table calls_table(const NamedSums& calls) {
                {"late", "Late", ColumnKind::count, Readers::some},
                {"short", "Short", ColumnKind::count, Readers::few},
                {"call", "Call", ColumnKind::text}});
-  for (const auto& [name, sums] :
-       sorted_by(calls, [](const CallSums& of) { return of.launches(); }))
-    table.add_row({sums.launches(), sums.work, sums.call_ns, percentile(sums.calls, 50),
-                   percentile(sums.calls, 99), sums.slow, sums.device_ns, sums.delay_ns,
+  for (const auto& [name, kind] :
+       sorted_by(calls, [](const KindOfCall& of) { return of.sums.launches; })) {
+    const CallSums& sums = kind.sums;
+    table.add_row({sums.launches, sums.work, sums.call_ns, percentile(kind.lengths, 50),
+                   percentile(kind.lengths, 99), sums.slow, sums.device_ns, sums.delay_ns,
                    sums.delay_max_ns, sums.late, sums.short_ones, name});
+  }
   return table;
 }
 
@@ -249,7 +285,7 @@ Table ops_table(const NamedSums& ops, std::size_t most) {
                {"device_ns", "On GPU", ColumnKind::duration},
                {"op", "Host op", ColumnKind::text}});
   for (const auto& [name, sums] : sorted_by(ops, [](const CallSums& of) { return of.short_ones; }))
-    table.add_row({sums.short_ones, sums.launches(), ratio(sums.short_ones, sums.launches()),
+    table.add_row({sums.short_ones, sums.launches, ratio(sums.short_ones, sums.launches),
                    sums.call_ns, sums.device_ns, name});
   table.cut_to(most);
   return table;
@@ -275,7 +311,7 @@ Report launch_report(const Run& run, const LaunchOptions& options) {
       run, [&](std::size_t rank) { return gather_launches(run, run.ranks[rank]); });
   Table delays = delays_table();
   Table queues = queues_table();
-  NamedSums calls;
+  NamedCalls calls;
   NamedSums ops;
   std::uint64_t pieces = 0;
   std::uint64_t unlinked = 0;
@@ -284,7 +320,11 @@ Report launch_report(const Run& run, const LaunchOptions& options) {
       add_delays(delays, run.ranks[i].rank, stream);
       add_queue(queues, run.ranks[i].rank, stream);
     }
-    for (const auto& [name, sums] : ranks[i].calls) calls[name].add(sums);
+    for (const auto& [name, kind] : ranks[i].calls) {
+      calls[name].sums.add(kind.sums);
+      std::vector<std::int64_t>& lengths = calls[name].lengths;
+      lengths.insert(lengths.end(), kind.lengths.begin(), kind.lengths.end());
+    }
     for (const auto& [name, sums] : ranks[i].ops) ops[name].add(sums);
     pieces += ranks[i].pieces;
     unlinked += ranks[i].unlinked;
