@@ -4,9 +4,9 @@
 //   TRACELOOM_DIES=1:7 mpirun -n 3 trace-stats --mpi summarize run/
 //
 // Process 1 receives SIGKILL at the beginning of its seventh call, when the work between its sixth
-// and its seventh call has been done. With TRACELOOM_STARVES in the place of TRACELOOM_DIES it throws
-// std::bad_alloc there. Each process of a run that lives writes the names of its
-// calls to the file TRACELOOM_CALLS.RANK: so many stages it has.
+// and its seventh call has been done. With TRACELOOM_STARVES in the place of TRACELOOM_DIES it
+// throws std::bad_alloc there. Each process of a run that lives writes the names of its calls to
+// the file TRACELOOM_CALLS.RANK: so many stages it has.
 #include "team/transport.h"
 
 #include <csignal>
@@ -50,7 +50,8 @@ class DyingTransport final : public Transport {
     if (dies.starts_with(process)) calls_left_ = std::stoul(dies.substr(process.size()));
     const std::string starves = setting("TRACELOOM_STARVES");
     if (starves.starts_with(process)) calls_fed_ = std::stoul(starves.substr(process.size()));
-    if (dies.empty() && starves.empty()) calls_.open(setting("TRACELOOM_CALLS") + "." + std::to_string(rank()));
+    if (dies.empty() && starves.empty())
+      calls_.open(setting("TRACELOOM_CALLS") + "." + std::to_string(rank()));
   }
   ~DyingTransport() override { enter("end"); }
 
