@@ -237,6 +237,7 @@ void share_readings(Team& team, const FileBlock& own, EventCollector& collector)
 void settle_ranks(Team& team, std::vector<RankEvents>& ranks) {
   if (team.is_alone()) return;
   std::vector<std::pair<std::int64_t, bool>> own;
+  own.reserve(ranks.size());
   for (const RankEvents& rank : ranks) own.emplace_back(rank.rank, !rank.parts.empty());
   const std::map<std::int64_t, std::size_t> owners = find_owners(share(team, std::move(own)));
   std::map<std::int64_t, RankEvents> settled;
@@ -253,6 +254,7 @@ void settle_ranks(Team& team, std::vector<RankEvents>& ranks) {
       moved[process].push_back({rank.rank, std::move(rank.parts)});
   }
   std::vector<std::string> messages;
+  messages.reserve(moved.size());
   for (std::vector<MovedRank>& to : moved) messages.push_back(to_wire(std::exchange(to, {})));
   for (const std::string& message : team.exchange(std::move(messages)))
     for (MovedRank& rank : from_wire<std::vector<MovedRank>>(message)) {

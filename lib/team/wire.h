@@ -230,8 +230,10 @@ std::vector<T> share(Team& team, T own) {
   team.gather(to_wire(own),
               [&](std::size_t rank, std::string bytes) { messages[rank] = std::move(bytes); });
   messages = broadcast(team, std::move(messages));
+  values.resize(messages.size());
+  values[team.rank()] = std::move(own);
   for (std::size_t rank = 0; rank < messages.size(); ++rank) {
-    values.push_back(rank == team.rank() ? std::move(own) : from_wire<T>(messages[rank]));
+    if (rank != team.rank()) values[rank] = from_wire<T>(messages[rank]);
     messages[rank] = {};
   }
   return values;

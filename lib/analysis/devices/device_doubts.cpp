@@ -113,6 +113,7 @@ std::string describe_programs(const Run& run) {
   }
   if (times.programs_ns == 0 || times.programs_ns < times.kernels_ns / 2) return {};
   std::vector<std::pair<std::int64_t, std::string_view>> longest;
+  longest.reserve(by_name.size());
   for (const auto& [name, ns] : by_name) longest.emplace_back(-ns, name);
   std::sort(longest.begin(), longest.end());
   std::vector<std::string> names;

@@ -41,6 +41,7 @@ void finish_groups(const Run& run, Grouped<Group, kParts>& groups) {
     parts[(hash >> 32U) % team.size()].emplace_back(key, std::move(group));
   });
   std::vector<std::string> messages;
+  messages.reserve(parts.size());
   for (Entries& part : parts) messages.push_back(to_wire(std::exchange(part, {})));
   Grouped<Group, kParts> own;
   for (const std::string& message : team.exchange(std::move(messages)))
