@@ -69,6 +69,14 @@ class Renumbering {
     for (const std::string& detail : texts.details) details_.push_back(details.intern(detail));
   }
 
+  void apply(std::vector<EventColumns>& parts) const {
+    for (EventColumns& part : parts) {
+      apply(part);
+      part.shrink_to_fit();
+    }
+  }
+
+ private:
   void apply(EventColumns& part) const {
     apply_to(part.hosts);
     apply_to(part.operators);
@@ -87,8 +95,6 @@ class Renumbering {
       change_detail(sample.key);
     }
   }
-
- private:
   template <typename Row>
   void apply_to(std::vector<Row>& rows) const {
     for (Row& row : rows) change(row);
@@ -145,14 +151,11 @@ void unpack(std::string_view bytes, EventCollector& collector) {
   for (std::size_t i = files.begin; i < files.end; ++i) {
     CollectedEvents& file = collector.files()[i];
     reader(file);
-    for (EventColumns& part : file.parts) {
-      numbers.apply(part);
-      part.shrink_to_fit();
-    }
+    numbers.apply(file.parts);
   }
 }
 
-// What a process has read, without the columns.
+// Readings holds what a process has read, without the columns.
 struct Readings {
   FileBlock files;
   Texts texts;
@@ -222,10 +225,7 @@ void share_readings(Team& team, const FileBlock& own, EventCollector& collector)
       file = std::move(read.readings[i]);
       if (process != team.rank()) continue;
       file.parts = std::move(parts[i]);
-      for (EventColumns& part : file.parts) {
-        numbers.apply(part);
-        part.shrink_to_fit();
-      }
+      numbers.apply(file.parts);
     }
     ++process;
   }

@@ -270,7 +270,7 @@ void prepare_rank(RankEvents& rank, const RunRequest& request, const Tracks& tra
   rank.kinds = find_kinds(rank.parts);
 }
 
-// What other processes know of a rank whose events are not there.
+// RankFacts holds what other processes know of a rank whose events are not there.
 struct RankFacts {
   std::size_t place = 0;  // index into Run::ranks
   StepList steps;

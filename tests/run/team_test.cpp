@@ -88,15 +88,22 @@ std::string text_of(const Run& run) {
   return text;
 }
 
+constexpr const char* kFolders[] = {"cycles", "devices", "merge/ok", "straggler", "broken"};
+
+RunRequest request_of(const char* folder) {
+  RunRequest request;
+  request.inputs = expand_inputs({std::string(TRACELOOM_SOURCE_DIR "/testdata/") + folder});
+  request.threads = 1;
+  request.keep_going = true;
+  return request;
+}
+
 }  // namespace
 
 TEST_CASE("run of a team: the same columns, whatever is gathered") {
-  for (const char* const folder : {"cycles", "devices", "merge/ok", "straggler", "broken"}) {
+  for (const char* const folder : kFolders) {
     CAPTURE(folder);
-    RunRequest request;
-    request.inputs = expand_inputs({std::string(TRACELOOM_SOURCE_DIR "/testdata/") + folder});
-    request.threads = 1;
-    request.keep_going = true;
+    RunRequest request = request_of(folder);
     for (const bool all : {false, true}) {
       request.details = request.arguments = request.frames = request.samples = request.arrows = all;
       const std::string alone = text_of(read_run(request));
@@ -114,12 +121,9 @@ TEST_CASE("run of a team: the same columns, whatever is gathered") {
 }
 
 TEST_CASE("run of a team: spread, all processes know it, and one has the events of each rank") {
-  for (const char* const folder : {"cycles", "devices", "merge/ok", "straggler", "broken"}) {
+  for (const char* const folder : kFolders) {
     CAPTURE(folder);
-    RunRequest request;
-    request.inputs = expand_inputs({std::string(TRACELOOM_SOURCE_DIR "/testdata/") + folder});
-    request.threads = 1;
-    request.keep_going = true;
+    RunRequest request = request_of(folder);
     request.details = request.arguments = request.frames = request.samples = request.arrows = true;
     const Run alone = read_run(request);
     request.spread = true;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -122,29 +123,34 @@ std::string describe_programs(const Run& run) {
   return list_of(names);
 }
 
-// Returns the names of what gives work to a device: calls, and ranges of the host for NCCL's
-// kernels.
+// True for what gives work to a device: a call, or a range of the host for NCCL's kernels.
+bool gives_work(const Labels& labels, std::uint32_t label) {
+  const std::string_view name = labels.name(label);
+  if (labels.kind(label).place == EventPlace::call) return is_launching(name);
+  return labels.kind(label).role == Role::communication && name.starts_with("nccl:");
+}
+
+// Returns the names of what gives work to a device.
 std::vector<std::string> find_launching(const Run& run) {
-  std::vector<std::uint8_t> is_seen(run.labels.size(), 0);
-  const auto see = [&](std::size_t rank) {
-    std::vector<std::uint8_t> seen(run.labels.size(), 0);
-    run.ranks[rank].for_each_call([&](const CallSpan& call) { seen[call.label] = 1; });
-    run.ranks[rank].for_each_host([&](const HostSpan& span) { seen[span.label] = 1; });
+  std::vector<bool> is_launch;
+  is_launch.reserve(run.labels.size());
+  for (std::uint32_t label = 0; label < run.labels.size(); ++label)
+    is_launch.push_back(gives_work(run.labels, label));
+  using Seen = std::set<std::uint32_t>;  // labels
+  const auto find = [&](std::size_t rank) {
+    Seen seen;
+    const auto see = [&](const HostSpan& span) {
+      if (is_launch[span.label]) seen.insert(span.label);
+    };
+    run.ranks[rank].for_each_call(see);
+    run.ranks[rank].for_each_host(see);
     return seen;
   };
-  for_each_rank<std::vector<std::uint8_t>>(
-      run, all_ranks(run), see, [&](std::size_t, const std::vector<std::uint8_t>& seen) {
-        for (std::size_t label = 0; label < seen.size(); ++label) is_seen[label] |= seen[label];
-      });
+  Seen all;
+  for (Seen& seen : per_rank<Seen>(run, find)) all.merge(seen);
   std::vector<std::string> names;
-  for (std::uint32_t label = 0; label < run.labels.size(); ++label) {
-    const std::string_view name = run.labels.name(label);
-    const bool launches =
-        run.labels.kind(label).place == EventPlace::call
-            ? is_launching(name)
-            : run.labels.kind(label).role == Role::communication && name.starts_with("nccl:");
-    if (is_seen[label] != 0 && launches) names.emplace_back(name);
-  }
+  names.reserve(all.size());
+  for (const std::uint32_t label : all) names.emplace_back(run.labels.name(label));
   std::sort(names.begin(), names.end());
   return names;
 }

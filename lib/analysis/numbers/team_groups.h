@@ -20,7 +20,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,10 +37,9 @@ void finish_groups(const Run& run, Grouped<Group, kParts>& groups) {
   if (team.is_alone()) return groups.for_each(finish);
   std::vector<Entries> parts(team.size());
   groups.for_each([&](const Key& key, Group& group) {
-    std::uint64_t hash = 0;
-    for (const std::int64_t part : key)
-      hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15;
-    parts[(hash >> 32U) % team.size()].emplace_back(key, std::move(group));
+    const std::size_t hash =
+        std::hash<std::string_view>()({reinterpret_cast<const char*>(key.data()), sizeof(Key)});
+    parts[hash % team.size()].emplace_back(key, std::move(group));
   });
   std::vector<std::string> messages;
   messages.reserve(parts.size());
@@ -54,6 +55,14 @@ void finish_groups(const Run& run, Grouped<Group, kParts>& groups) {
   groups = {};
   for (Entries& entries : share(team, std::move(finished)))
     for (auto& [key, group] : entries) groups[key] = std::move(group);
+}
+
+// Adds the values of the same group from another process to those that are here.
+inline void add_values(std::vector<std::int64_t>& to, std::vector<std::int64_t> more) {
+  if (to.empty())
+    to = std::move(more);
+  else
+    to.insert(to.end(), more.begin(), more.end());
 }
 
 // Adds up the totals of all processes; `Totals` has void add(const Totals&).

@@ -37,7 +37,7 @@ struct Moments {
   Intervals elsewhere;
 };
 
-// What a rank measured.
+// RankCounters holds what a rank measured.
 struct RankCounters {
   std::vector<CounterSeries> series;
   Moments moments;

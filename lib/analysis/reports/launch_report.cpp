@@ -75,8 +75,8 @@ using NamedCalls = std::map<std::string, KindOfCall, std::less<>>;
 
 constexpr std::array<std::size_t, 4> kPercents{50, 90, 99, 100};
 
-// How long launches wait, and how many wait at a time. Each process makes these of its own ranks,
-// since there are millions of launches.
+// DelayNumbers say how long launches wait, and QueueNumbers how many wait at a time. Each process
+// makes these of its own ranks, since there are millions of launches.
 struct DelayNumbers {
   std::int64_t mean_ns = 0;
   std::array<std::int64_t, kPercents.size()> percentiles_ns{};

@@ -39,10 +39,7 @@ std::int64_t devices_ns(const RankEvents& rank) {
 }  // namespace
 
 void KernelGroup::add(KernelGroup more) {
-  if (times.empty())
-    times = std::move(more.times);
-  else
-    times.insert(times.end(), more.times.begin(), more.times.end());
+  add_values(times, std::move(more.times));
   blocks.add(more.blocks);
   occupancy.add(more.occupancy);
   short_count += more.short_count;

@@ -8,20 +8,9 @@
 
 namespace traceloom {
 
-namespace {
-
-void append(std::vector<std::int64_t>& to, std::vector<std::int64_t> more) {
-  if (to.empty())
-    to = std::move(more);
-  else
-    to.insert(to.end(), more.begin(), more.end());
-}
-
-}  // namespace
-
 void OpGroup::add(OpGroup more) {
-  append(host_times, std::move(more.host_times));
-  append(device_times, std::move(more.device_times));
+  add_values(host_times, std::move(more.host_times));
+  add_values(device_times, std::move(more.device_times));
   add_to(host_self_ns, more.host_self_ns);
   add_to(device_self_ns, more.device_self_ns);
   add_to(device_total_ns, more.device_total_ns);

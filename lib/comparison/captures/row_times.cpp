@@ -26,7 +26,8 @@ std::string_view suffix_of(Part part) {
   return part == Part::wait ? kWaitSuffix : kTransferSuffix;
 }
 
-// What a row is known by before it gets its names: the labels of its operator and of its events.
+// RowLabels identify a row before it gets its names: they are the labels of its operator and of its
+// events.
 struct RowLabels {
   std::uint32_t role;
   std::uint32_t op;
