@@ -276,7 +276,9 @@ inline const char* EventShapes::skip_value(Value value, const char* at, const ch
     case Value::args:
       return *at == '{' ? skip_plain_object(at, end) : nullptr;
     case Value::other:
-      return is_nested(*at) || *at == '"' ? nullptr : skip_strict_value(at, end);
+      // A usual number must take the way of its own kind: what follows a null need not follow a
+      // number.
+      return *at != '"' && kind_of(at) == Value::other ? skip_strict_value(at, end) : nullptr;
     default:
       return at;
   }

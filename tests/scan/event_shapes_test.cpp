@@ -125,6 +125,23 @@ TEST_CASE("event_shapes: a value of another kind is another shape, and both stay
   }
 }
 
+TEST_CASE("event_shapes: a number does not take the way of a null that was learnt before") {
+  // torch writes a null as the parent of the outermost Python function, and other members after it.
+  EventShapes shapes;
+  const std::string outermost = R"({"ph":"X","args":{"parent":null,"id":1}})";
+  const std::vector<std::string> others{R"({"ph":"X","args":{"parent":1,"module":1,"id":2}})",
+                                        R"({"ph":"X","args":{"parent":1.5,"module":1,"id":2}})",
+                                        R"({"ph":"X","args":{"parent":"a","module":1,"id":2}})",
+                                        R"({"ph":"X","args":{"parent":[1],"module":1,"id":2}})"};
+  learn(shapes, outermost);
+  for (const std::string& other : others) {
+    CAPTURE(other);
+    learn(shapes, other);
+    CHECK(read(shapes, other + kBehind));
+  }
+  CHECK(read(shapes, outermost + kBehind));
+}
+
 TEST_CASE("event_shapes: leaves to others what is not strict JSON or not plain") {
   const std::string text = R"({"ph":"X","name":"a","ts":1,"v":1.5,"args":{"s":"x"}})";
   const auto with_name = [](const std::string& name) {
