@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <deque>
 #include <map>
 
 using namespace traceloom;
@@ -30,10 +31,19 @@ std::string gpu(const std::string& members) {
                [](const Event& event) { return gpu_of(event); });
 }
 
-std::string found(GpuRowFinder& finder, const std::string& members) {
-  return asked("{\"pid\": 3, " + members + "}",
-               [&](const Event& event) { return finder.find(event); });
-}
+// A finder, and the texts of the events that it has seen.
+class ChunkOfEvents {
+ public:
+  std::string found(const std::string& members) {
+    return asked(texts_.emplace_back("{\"pid\": 3, " + members + "}"),
+                 [&](const Event& event) { return finder_.find(event); });
+  }
+  void reset() { finder_.reset(); }
+
+ private:
+  std::deque<std::string> texts_;
+  GpuRowFinder finder_;
+};
 
 TraceText composer(int rank) {
   return TraceText().pid(std::to_string(rank)).tid("200").composer_rank(rank, "1795202302559745");
@@ -76,24 +86,24 @@ TEST_CASE("gpu_rows: the category tells a GPU's events, the args which GPU") {
 }
 
 TEST_CASE("gpu_rows: a flow belongs to the slice before it, or by its direction") {
-  GpuRowFinder finder;
+  ChunkOfEvents chunk;
   const std::string start = R"("ph": "s", "cat": "ac2g", "tid": 7, "ts": 5, "id": 1)";
   const std::string end = R"("ph": "f", "cat": "ac2g", "tid": 7, "ts": 5, "id": 1)";
-  CHECK(found(finder, end) == "");
-  CHECK(found(finder, start) == "-");
-  CHECK(found(finder, R"("ph": "f", "cat": "fwdbwd", "tid": 7, "ts": 5, "id": 1)") == "-");
-  CHECK(found(finder, R"("ph": "f", "cat": "async_gpu", "tid": 7, "ts": 5, "id": 1)") == "");
-  CHECK(found(finder, R"("ph": "X", "cat": "cuda_runtime", "tid": 7, "ts": 5, "dur": 1)") == "-");
-  CHECK(found(finder, end) == "-");
-  CHECK(found(finder, R"("ph": "f", "cat": "ac2g", "tid": 7, "ts": 6, "id": 1)") == "");
-  CHECK(found(finder, R"("ph": "f", "cat": "ac2g", "tid": 8, "ts": 5, "id": 1)") == "");
-  CHECK(found(finder, R"("ph": "X", "cat": "kernel", "tid": 7, "ts": 5, "args": {"device": 2})") ==
+  CHECK(chunk.found(end) == "");
+  CHECK(chunk.found(start) == "-");
+  CHECK(chunk.found(R"("ph": "f", "cat": "fwdbwd", "tid": 7, "ts": 5, "id": 1)") == "-");
+  CHECK(chunk.found(R"("ph": "f", "cat": "async_gpu", "tid": 7, "ts": 5, "id": 1)") == "");
+  CHECK(chunk.found(R"("ph": "X", "cat": "cuda_runtime", "tid": 7, "ts": 5, "dur": 1)") == "-");
+  CHECK(chunk.found(end) == "-");
+  CHECK(chunk.found(R"("ph": "f", "cat": "ac2g", "tid": 7, "ts": 6, "id": 1)") == "");
+  CHECK(chunk.found(R"("ph": "f", "cat": "ac2g", "tid": 8, "ts": 5, "id": 1)") == "");
+  CHECK(chunk.found(R"("ph": "X", "cat": "kernel", "tid": 7, "ts": 5, "args": {"device": 2})") ==
         "2");
-  CHECK(found(finder, end) == "2");
-  CHECK(found(finder, start) == "2");
-  CHECK(found(finder, R"("ph": "i", "cat": "cpu_instant_event", "tid": 7, "ts": 5)") == "-");
-  finder.reset();
-  CHECK(found(finder, end) == "");
+  CHECK(chunk.found(end) == "2");
+  CHECK(chunk.found(start) == "2");
+  CHECK(chunk.found(R"("ph": "i", "cat": "cpu_instant_event", "tid": 7, "ts": 5)") == "-");
+  chunk.reset();
+  CHECK(chunk.found(end) == "");
 }
 
 TEST_CASE("gpu_rows: a stream and a thread of one number are two rows again") {

@@ -6,6 +6,7 @@
 //   edit.append_to(out);
 #pragma once
 
+#include "base/same_text.h"
 #include "base/text_buffer.h"
 #include "event/event.h"
 #include "event/trace_time.h"
@@ -37,7 +38,7 @@ class EventEdit {
   }
   void replace(Key key, std::string_view text) {
     const FieldRange range = event_.range(key);
-    if (event_.raw.substr(range.begin, range.end - range.begin) != text)
+    if (!same_text(event_.raw.substr(range.begin, range.end - range.begin), text))
       replace(range.begin, range.end, text);
   }
   // Inserts a member right after the opening brace.
@@ -90,7 +91,7 @@ class EventEdit {
     char* const kept = texts_.data() + texts_size_;
     const auto size = static_cast<std::size_t>(write_microseconds(kept, ns) - kept);
     const FieldRange range = event_.range(key);
-    if (event_.text(key) == std::string_view(kept, size)) return;
+    if (same_text(event_.text(key), {kept, size})) return;
     texts_size_ += size;
     add_patch({range.begin, range.end, static_cast<std::uint32_t>(size), kept});
   }
@@ -101,7 +102,8 @@ class EventEdit {
   }
 
   void append_to(TextBuffer& out) {
-    const std::size_t room = size() + kShort;  // lets the last pieces be copied as short ones, too
+    // At most so much; kShort lets the last pieces be copied as short ones, too.
+    const std::size_t room = event_.raw.size() + added_ + kShort;
     char* const to = out.room(room);
     out.end_at(write_to(to, to + room));
   }
@@ -179,6 +181,7 @@ class EventEdit {
   void add_patch(const Patch& patch) {
     assert(patch_count_ < patches_.size());
     patches_[patch_count_++] = patch;
+    added_ += patch.text_size;
   }
   // Sorts by place and keeps the order of equal ones; patches are few and mostly in order.
   void sort_patches() {
@@ -200,6 +203,7 @@ class EventEdit {
   // Has room for each key that is edited, once for its value and once for its name.
   std::array<Patch, 32> patches_;
   std::size_t patch_count_ = 0;
+  std::size_t added_ = 0;  // the size of all new texts
   std::array<char, 512> texts_;
   std::size_t texts_size_ = 0;
   std::forward_list<std::string> long_texts_;

@@ -1,5 +1,6 @@
 #include "merge/rows/gpu_rows.h"
 
+#include "base/same_text.h"
 #include "merge/facts/file_survey.h"
 
 #include <fmt/format.h>
@@ -24,6 +25,14 @@ bool is_arrow_to_gpu(const Event& event) {
   static constexpr std::array<std::string_view, 3> kCategories{R"("ac2g")", R"("async_gpu")",
                                                                R"("async_cpu_to_gpu")"};
   return event.phase == 'f' && is_one_of(event.text(Key::cat), kCategories);
+}
+
+// True for the categories that Kineto writes on GPU rows only, in new and old versions.
+bool is_gpu_category(std::string_view category) {
+  static constexpr std::array<std::string_view, 8> kCategories{
+      R"("kernel")", R"("gpu_memcpy")", R"("gpu_memset")", R"("gpu_user_annotation")",
+      R"("Kernel")", R"("Memcpy")",     R"("Memset")",     R"("cuda_sync")"};
+  return is_one_of(category, kCategories);
 }
 
 // Returns the number in args.device. It is searched as text: args of strict JSON have it in no
@@ -135,16 +144,6 @@ void keep_composer_names(FileSurvey& survey, const std::set<std::string>& folded
 
 }  // namespace
 
-bool is_gpu_category(std::string_view category) {
-  // The other frequent ones (cpu_op, python_function, user_annotation, ac2g) begin otherwise.
-  const char first = category.size() > 2 ? category[1] : '\0';
-  if (first != 'k' && first != 'g' && first != 'K' && first != 'M' && first != 'c') return false;
-  static constexpr std::array<std::string_view, 8> kCategories{
-      R"("kernel")", R"("gpu_memcpy")", R"("gpu_memset")", R"("gpu_user_annotation")",
-      R"("Kernel")", R"("Memcpy")",     R"("Memset")",     R"("cuda_sync")"};
-  return is_one_of(category, kCategories);
-}
-
 bool is_host_category(std::string_view category) {
   static constexpr std::array<std::string_view, 6> kCategories{
       R"("cpu_op")",          R"("cuda_runtime")", R"("python_function")",
@@ -153,7 +152,8 @@ bool is_host_category(std::string_view category) {
 }
 
 std::optional<std::string_view> gpu_of(const Event& event) {
-  if (!is_gpu_category(event.text(Key::cat)) || is_flow_phase(event.phase)) return std::nullopt;
+  if (!may_be_on_gpu(event) || is_flow_phase(event.phase) || !is_gpu_category(event.text(Key::cat)))
+    return std::nullopt;
   return device_in(event.text(Key::args));
 }
 
@@ -174,19 +174,18 @@ void unfold_gpu_rows(FileSurvey& survey) {
 
 std::optional<std::string_view> GpuRowFinder::find(const Event& event) {
   if (is_flow_phase(event.phase)) {
-    const bool is_of_slice = has_slice_ && event.text(Key::pid) == pid_ &&
-                             event.text(Key::tid) == tid_ && event.text(Key::ts) == ts_;
-    if (is_of_slice) return is_on_gpu_ ? std::optional<std::string_view>(gpu_) : std::nullopt;
+    const bool is_of_slice = has_slice_ && same_text(event.text(Key::pid), pid_) &&
+                             same_text(event.text(Key::tid), tid_) && event.text(Key::ts) == ts_;
+    if (is_of_slice) return gpu_;
     return is_arrow_to_gpu(event) ? std::optional<std::string_view>("") : std::nullopt;
   }
-  const std::optional<std::string_view> gpu = gpu_of(event);
+  const std::optional<std::string_view> gpu = may_be_on_gpu(event) ? gpu_of(event) : std::nullopt;
   if (event.phase != 'X') return gpu;
   has_slice_ = true;
   pid_ = event.text(Key::pid);
   tid_ = event.text(Key::tid);
   ts_ = event.text(Key::ts);
-  is_on_gpu_ = gpu.has_value();
-  if (gpu) gpu_ = *gpu;
+  gpu_ = gpu;
   return gpu;
 }
 

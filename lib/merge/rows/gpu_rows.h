@@ -18,14 +18,29 @@ namespace traceloom {
 
 struct FileSurvey;
 
-// True for the categories that Kineto writes on GPU rows only, in new and old versions.
-bool is_gpu_category(std::string_view json_category);
 // True for the most frequent categories that it writes on threads of the CPU only.
 bool is_host_category(std::string_view json_category);
 // Returns the GPU that an event happened on: args.device as it is written, or "" if the event does
 // not say it. Returns nullopt for events of other rows, and for flows, which have no category of
 // their own.
 std::optional<std::string_view> gpu_of(const Event& event);
+// False if gpu_of() certainly returns nullopt: decides by one letter of the category, because it is
+// asked twice an event. Few categories of threads share a letter with those of GPUs (cuda_runtime
+// with cuda_sync).
+inline bool may_be_on_gpu(const Event& event) {
+  const std::string_view category = event.text(Key::cat);
+  switch (category.size() > 6 ? category[1] : '\0') {
+    case 'k':
+    case 'g':
+    case 'K':
+    case 'M':
+      return true;
+    case 'c':
+      return category[6] == 's';
+    default:
+      return false;
+  }
+}
 
 // Gives GPU rows that share a pid with CPU threads tracks of their own in `survey`. Rows are shared
 // in files of Composer and of its merger (which have global_rank events), and under any other pid
@@ -36,23 +51,23 @@ void unfold_gpu_rows(FileSurvey& survey);
 
 // Finds the row of an event in a file with such tracks. Use one finder for all events of a chunk,
 // in their order, because Kineto writes a flow event right after the slice that it belongs to.
+// Their texts must stay valid until reset().
 class GpuRowFinder {
  public:
   // Returns what gpu_of() returns. For a flow it returns the row of the slice before it, if that
   // slice begins on the same thread at the same time. An end of a flow from CPU to GPU that stands
-  // elsewhere is assumed to be on the GPU, with "". The view points into the event, or is valid
-  // until the next call.
+  // elsewhere is assumed to be on the GPU, with "". The view points into the text of an
+  // event.
   std::optional<std::string_view> find(const Event& event);
   // Prepares for the next chunk.
   void reset() { has_slice_ = false; }
 
  private:
   bool has_slice_ = false;
-  std::string pid_;  // the slice before
-  std::string tid_;
-  std::string ts_;
-  bool is_on_gpu_ = false;
-  std::string gpu_;
+  std::string_view pid_;  // the slice before
+  std::string_view tid_;
+  std::string_view ts_;
+  std::optional<std::string_view> gpu_;  // what gpu_of() returned for it
 };
 
 }  // namespace traceloom

@@ -6,6 +6,7 @@
 // One thread at a time may use it.
 #pragma once
 
+#include "base/same_text.h"
 #include "event/event.h"
 #include "merge/rows/gpu_rows.h"
 #include "merge/rows/track_key.h"
@@ -28,8 +29,8 @@ class TrackCache {
     const std::string_view tid = event.text(Key::tid);
     // Two tracks are kept, because launches and what they launched take turns.
     Found& found = gpu ? on_gpu_ : on_thread_;
-    if (found.track == nullptr || found.file != file || tid != found.tid || pid != found.pid ||
-        (gpu && *gpu != found.gpu)) {
+    if (found.track == nullptr || found.file != file || !same_text(tid, found.tid) ||
+        !same_text(pid, found.pid) || (gpu && *gpu != found.gpu)) {
       track_key(pid, tid, scratch_);
       found.track = plan.target(file, gpu ? add_gpu(scratch_, *gpu) : scratch_);
       found.file = file;

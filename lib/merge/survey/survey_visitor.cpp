@@ -1,6 +1,7 @@
 #include "merge/survey/survey_visitor.h"
 
 #include "base/json_walk.h"
+#include "base/same_text.h"
 #include "base/saturating.h"
 #include "identity/evidence/recorder_losses.h"
 #include "json/json_document.h"
@@ -48,7 +49,7 @@ void count_gpu_event(std::string_view gpu, std::uint64_t events, TrackFacts& tra
 void note_row(const Event& event, TrackFacts& track) {
   if (is_flow_phase(event.phase)) {
     ++track.flow_events;
-  } else if (const std::optional<std::string_view> gpu = gpu_of(event)) {
+  } else if (const auto gpu = may_be_on_gpu(event) ? gpu_of(event) : std::nullopt) {
     track.is_gpu = true;
     count_gpu_event(*gpu, 1, track);
   } else if (!track.is_host) {
@@ -106,7 +107,8 @@ struct SurveyVisitor::Chunk : ChunkResult {
 TrackFacts& SurveyVisitor::Chunk::track(const Event& event) {
   const std::string_view pid = event.text(Key::pid);
   const std::string_view tid = event.text(Key::tid);
-  if (!tracks.empty() && tracks[last_track_].pid == pid && tracks[last_track_].tid == tid)
+  if (!tracks.empty() && same_text(tracks[last_track_].tid, tid) &&
+      same_text(tracks[last_track_].pid, pid))
     return tracks[last_track_];
   last_track_ = track_texts.intern(track_key(pid, tid, scratch_));
   if (last_track_ == tracks.size()) {
