@@ -50,6 +50,9 @@ fi
 expect "trace-stats: this is one of 2 processes that a launcher started, and each would do the same work; --mpi shares \
 it among them, and TRACELOOM_ALONE=1 in the environment lets them run" \
   env OMPI_COMM_WORLD_SIZE=2 "$tools/trace-stats" summarize "$ranks"
+expect "trace-stats: srun started 2 processes that know nothing of each other; srun --mpi=pmix joins those of Open MPI, \
+which the package traceloom-mpi is for, and --mpi=pmi2 those of MPICH" \
+  env SLURM_STEP_NUM_TASKS=2 "$tools/trace-stats" summarize --mpi "$ranks"
 env OMPI_COMM_WORLD_SIZE=2 TRACELOOM_ALONE=1 "$tools/trace-stats" summarize "$ranks" > /dev/null ||
   fail 'TRACELOOM_ALONE=1 does not let a process run'
 expect 'trace-stats: --mpi cannot read stdin: save the trace as a file' by 2 trace-stats summarize -

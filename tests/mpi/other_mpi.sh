@@ -15,4 +15,14 @@ for command in summarize bottleneck steps; do
   by 3 trace-stats $command "$source_dir/testdata/demo/composer" > "$scratch/many" 2> "$scratch/words"
   cmp "$scratch/one" "$scratch/many" || fail "$command with MPICH: other bytes; $(cat "$scratch/words")"
 done
+
+# The launcher of another MPI would start three processes that each write the whole output.
+echo old > "$scratch/all.json"
+env -u TRACELOOM_MPI_LIBRARY timeout 60 mpirun.mpich -n 3 "$tools/trace-merge" --mpi \
+  "$source_dir/testdata/demo/composer" -o "$scratch/all.json" > "$scratch/words" 2>&1
+code=$?
+words="a launcher started 3 processes, but MPI did not join them; start them with mpirun of the MPI with which"
+[ $code -eq 2 ] && [ "$(grep -c "^trace-merge: $words .*libtraceloom_mpi.so was built, or with srun --mpi=pmix$" "$scratch/words")" -eq 3 ] &&
+  [ "$(cat "$scratch/all.json")" = old ] ||
+  fail "three processes of another MPI: exit code $code; $(cat "$scratch/words")"
 exit $failed

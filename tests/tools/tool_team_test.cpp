@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -9,11 +10,21 @@ using namespace traceloom;
 
 namespace {
 
-int launched(const std::map<std::string, const char*>& environment) {
-  return launched_processes([&](const char* name) -> const char* {
+using Environment = std::map<std::string, const char*>;
+
+std::function<const char*(const char*)> reader_of(const Environment& environment) {
+  return [&](const char* name) -> const char* {
     const auto found = environment.find(name);
     return found == environment.end() ? nullptr : found->second;
-  });
+  };
+}
+
+int launched(const Environment& environment) {
+  return launched_processes(reader_of(environment));
+}
+
+bool apart(const Environment& environment) {
+  return lacks_mpi(reader_of(environment));
 }
 
 }  // namespace
@@ -28,6 +39,21 @@ TEST_CASE("tool team: launchers are known by the environment of their processes"
   // A batch script runs once, however many tasks its job may start.
   CHECK(launched({{"SLURM_NTASKS", "8"}}) == 1);
   CHECK(launched({{"OMPI_COMM_WORLD_SIZE", "4"}, {"TRACELOOM_ALONE", "1"}}) == 1);
+  // mpirun starts its helpers by srun, one on each of 4 nodes.
+  CHECK(launched({{"OMPI_COMM_WORLD_SIZE", "1"}, {"SLURM_STEP_NUM_TASKS", "4"}}) == 1);
+  CHECK(launched({{"PMI_SIZE", "8"}, {"SLURM_STEP_NUM_TASKS", "4"}}) == 8);
+}
+
+TEST_CASE("tool team: processes of srun that cannot find each other are known") {
+  CHECK(apart({{"SLURM_STEP_NUM_TASKS", "2"}}));
+  CHECK_FALSE(apart({}));
+  CHECK_FALSE(apart({{"SLURM_STEP_NUM_TASKS", "1"}}));
+  CHECK_FALSE(apart({{"SLURM_STEP_NUM_TASKS", "2"}, {"TRACELOOM_ALONE", "1"}}));
+  for (const char* const sign :
+       {"SLURM_MPI_TYPE", "PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_SIZE", "PALS_RANKID"}) {
+    CAPTURE(sign);
+    CHECK_FALSE(apart({{"SLURM_STEP_NUM_TASKS", "2"}, {sign, "2"}}));
+  }
 }
 
 TEST_CASE("tool team: a tool is alone before it joins one") {

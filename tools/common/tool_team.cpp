@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
@@ -28,6 +29,7 @@ namespace traceloom {
 namespace {
 
 constexpr char kLibrary[] = "libtraceloom_mpi.so";
+constexpr char kSlurmTasks[] = "SLURM_STEP_NUM_TASKS";
 
 Team& the_team() {
   static Team team;
@@ -114,8 +116,9 @@ void warn_of_bound_cores(const Tool& tool) {
 }
 
 void join_team(const Tool& tool, int argc, char** argv) {
+  const auto environment = [](const char* name) { return std::getenv(name); };
+  const int processes = launched_processes(environment);
   if (!has_argument(argc, argv, "--mpi")) {
-    const int processes = launched_processes([](const char* name) { return std::getenv(name); });
     // A digest is one process's own work.
     if (processes == 1 || has_argument(std::min(argc, 2), argv, "digest")) return;
     throw UsageError(fmt::format(
@@ -123,7 +126,18 @@ void join_team(const Tool& tool, int argc, char** argv) {
         "--mpi shares it among them, and TRACELOOM_ALONE=1 in the environment lets them run",
         processes));
   }
+  if (lacks_mpi(environment))
+    throw UsageError(fmt::format(
+        "srun started {} processes that know nothing of each other; srun --mpi=pmix joins those of "
+        "Open MPI, which the package traceloom-mpi is for, and --mpi=pmi2 those of MPICH",
+        processes));
   the_team() = Team(open_transport());
+  // The launcher of another MPI starts processes that are each a team of one.
+  if (processes > 1 && the_team().is_alone())
+    throw UsageError(fmt::format(
+        "a launcher started {} processes, but MPI did not join them; start them with mpirun of the "
+        "MPI with which {} was built, or with srun --mpi=pmix",
+        processes, library_path().string()));
   leaves_late = !the_team().is_first();
   assume_no_terminal();
   if (the_team().is_first())
@@ -136,15 +150,25 @@ void join_team(const Tool& tool, int argc, char** argv) {
 
 int launched_processes(const std::function<const char*(const char*)>& environment) {
   if (environment("TRACELOOM_ALONE") != nullptr) return 1;
-  // Open MPI, MPICH's Hydra, Slurm's srun.
-  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+  // Open MPI, MPICH's Hydra, Slurm's srun. The first two may themselves be started by srun, once a
+  // node, so what they say comes first.
+  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", kSlurmTasks}) {
     const char* const value = environment(name);
+    if (value == nullptr) continue;
     int count = 0;
-    if (value != nullptr &&
-        std::from_chars(value, value + std::strlen(value), count).ec == std::errc{} && count > 1)
-      return count;
+    const auto read = std::from_chars(value, value + std::strlen(value), count);
+    return read.ec == std::errc{} ? std::max(count, 1) : 1;
   }
   return 1;
+}
+
+bool lacks_mpi(const std::function<const char*(const char*)>& environment) {
+  if (environment(kSlurmTasks) == nullptr || launched_processes(environment) == 1) return false;
+  // What srun and the launchers of Open MPI, MPICH and Cray's MPI tell processes that are to join.
+  constexpr std::array kSigns{"SLURM_MPI_TYPE", "PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_SIZE",
+                              "PALS_RANKID"};
+  return std::none_of(kSigns.begin(), kSigns.end(),
+                      [&](const char* name) { return environment(name) != nullptr; });
 }
 
 Team& tool_team() {

@@ -21,8 +21,8 @@ namespace traceloom {
 
 // Does what run_tool() does, in the team that the command line asks for. Only process 0 writes to
 // stdout and stderr, and all processes return its exit code. Without --mpi it refuses to run as one
-// of several processes that a launcher of MPI started, since each would write the same output;
-// TRACELOOM_ALONE=1 allows it.
+// of several processes that a launcher of MPI started, and with --mpi as one of several that MPI
+// did not join, since each would write the same output; TRACELOOM_ALONE=1 allows both.
 int run_in_team(const Tool& tool, int argc, char** argv, const std::function<ExitCode()>& work);
 
 // Returns the team of run_in_team(); a team of one before.
@@ -34,5 +34,8 @@ void add_mpi(CLI::App& app);
 // Returns how many processes a launcher of MPI started, by the environment that it gives them; 1 if
 // there is none.
 int launched_processes(const std::function<const char*(const char*)>& environment);
+// Returns true if srun started several processes without a way to find each other (--mpi=none,
+// which is the default of many sites). Open MPI would end each of them with other advice.
+bool lacks_mpi(const std::function<const char*(const char*)>& environment);
 
 }  // namespace traceloom
