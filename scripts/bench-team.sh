@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures processes under MPI beside one process: `./dev bench team`.
 #
-#   scripts/bench-team.sh [RANKS] [MEGABYTES]      (2,000 ranks of 1.5 MB, 3 GB in build/bench)
+#   scripts/bench-team.sh [RANKS] [MEGABYTES]      (2,000 ranks of 4 MB, 8 GB in build/bench)
 #
 # 1. `trace-stats` summarize, bottleneck, kernels and comm by two processes of one thread each, beside one process of
 #    two threads: wall time (the start of mpirun included), processor time and the peak of the memory of a process; the
@@ -10,7 +10,7 @@
 #    each, more in all than a merge takes without --max-tracks. docs/scale.md has this table.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-ranks=${1:-2000} megabytes=${2:-1.5} pairs=${PAIRS:-5}
+ranks=${1:-2000} megabytes=${2:-4} pairs=${PAIRS:-5}
 tools=build/release/bin
 work=build/bench/team
 mkdir -p "$work"
@@ -42,15 +42,16 @@ middle() { sort -n | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)
 seconds_of() { awk '{ print $1 }' "$1" | middle; }
 processor_of() { awk '{ print $2 + $3 }' "$1" | middle; }
 
-make_ranks "$work/ranks" "$ranks" "$megabytes"
+of_ranks=$work/${ranks}x${megabytes}MB
+make_ranks "$of_ranks" "$ranks" "$megabytes"
 # beside COMMAND: prints the rows of one process and of two.
 beside() {
   local pair peak_one peak_two
   rm -f "$work"/{one,two}*
   for ((pair = 0; pair < pairs; ++pair)); do
-    measure "$work/one" "$tools/trace-stats" "$1" "$work/ranks" -j2
+    measure "$work/one" "$tools/trace-stats" "$1" "$of_ranks" -j2
     cp "$work/stdout" "$work/expected"
-    team "$work/two" "$tools/trace-stats" --mpi "$1" "$work/ranks" -j1
+    team "$work/two" "$tools/trace-stats" --mpi "$1" "$of_ranks" -j1
     cmp "$work/expected" "$work/stdout"
   done
   peak_one=$(awk '{ print $4 }' "$work/one" | sort -n | tail -n 1)
@@ -63,7 +64,8 @@ beside() {
     $(seconds_of "$work/two") / $(seconds_of "$work/one"), $(processor_of "$work/two") / $(processor_of "$work/one"), \
     $peak_one / 2048 + 32 }"
 }
-echo "$ranks ranks of $megabytes MB"
+team "$work/start" "$tools/trace-stats" --mpi info testdata/small/multi4_rank0.json
+echo "$ranks ranks of $megabytes MB; two processes take $(seconds_of "$work/start") s to start, join and end"
 echo
 echo '| command | processes | seconds | processor | peak of a process |'
 echo '|:--------|:----------|--------:|----------:|------------------:|'
