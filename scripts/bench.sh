@@ -73,7 +73,7 @@ speed_rows() {
   merge_row "gz -> gz" 2 0.25 pigz_both ranks gz out.json.gz
   merge_row "gz -> plain" 2 0.35 pigz_unpack ranks gz out.json
   merge_row "2,000 files of 0.25 MB" 2 1.5 cat_copy many plain out.json
-  # These two are about processor time, the column cpu, which depends less on the machine than what cat takes.
+  # Read the column cpu of these two: processor time depends less on the machine than what cat takes.
   merge_row "gz -> gz, cpu" 1 1.10 merge_and_igzip ranks gz out.json.gz
   merge_row "plain -> plain, cpu" 1 - igzip_pack ranks plain out.json
   merge_row "plain -> tar" 2 - cat_copy ranks plain out.tar

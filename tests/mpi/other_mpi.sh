@@ -22,7 +22,7 @@ env -u TRACELOOM_MPI_LIBRARY timeout 60 mpirun.mpich -n 3 "$tools/trace-merge" -
   "$source_dir/testdata/demo/composer" -o "$scratch/all.json" > "$scratch/words" 2>&1
 code=$?
 words="a launcher started 3 processes, but MPI did not join them; start them with mpirun of the MPI with which"
-[ $code -eq 2 ] && [ "$(grep -c "^trace-merge: $words .*libtraceloom_mpi.so was built, or with srun --mpi=pmix$" "$scratch/words")" -eq 3 ] &&
+[ $code -eq 2 ] && [ "$(grep -c "^trace-merge: $words .*libtraceloom_mpi.so was built, or with the --mpi of srun that it needs$" "$scratch/words")" -eq 3 ] &&
   [ "$(cat "$scratch/all.json")" = old ] ||
   fail "three processes of another MPI: exit code $code; $(cat "$scratch/words")"
 exit $failed

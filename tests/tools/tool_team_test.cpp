@@ -39,8 +39,9 @@ TEST_CASE("tool team: launchers are known by the environment of their processes"
   // A batch script runs once, however many tasks its job may start.
   CHECK(launched({{"SLURM_NTASKS", "8"}}) == 1);
   CHECK(launched({{"OMPI_COMM_WORLD_SIZE", "4"}, {"TRACELOOM_ALONE", "1"}}) == 1);
-  // mpirun starts its helpers by srun, one on each of 4 nodes.
-  CHECK(launched({{"OMPI_COMM_WORLD_SIZE", "1"}, {"SLURM_STEP_NUM_TASKS", "4"}}) == 1);
+  // A shell that mpirun started alone has started four by srun.
+  CHECK(launched({{"OMPI_COMM_WORLD_SIZE", "1"}, {"SLURM_STEP_NUM_TASKS", "4"}}) == 4);
+  CHECK(launched({{"OMPI_COMM_WORLD_SIZE", ""}, {"PMI_SIZE", "2"}}) == 2);
   CHECK(launched({{"PMI_SIZE", "8"}, {"SLURM_STEP_NUM_TASKS", "4"}}) == 8);
 }
 

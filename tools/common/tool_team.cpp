@@ -126,7 +126,8 @@ void join_team(const Tool& tool, int argc, char** argv) {
         "--mpi shares it among them, and TRACELOOM_ALONE=1 in the environment lets them run",
         processes));
   }
-  if (lacks_mpi(environment))
+  // The library of a site may be for an MPI that needs no more than Slurm's own variables.
+  if (std::getenv("TRACELOOM_MPI_LIBRARY") == nullptr && lacks_mpi(environment))
     throw UsageError(fmt::format(
         "srun started {} processes that know nothing of each other; srun --mpi=pmix joins those of "
         "Open MPI, which the package traceloom-mpi is for, and --mpi=pmi2 those of MPICH",
@@ -136,7 +137,7 @@ void join_team(const Tool& tool, int argc, char** argv) {
   if (processes > 1 && the_team().is_alone())
     throw UsageError(fmt::format(
         "a launcher started {} processes, but MPI did not join them; start them with mpirun of the "
-        "MPI with which {} was built, or with srun --mpi=pmix",
+        "MPI with which {} was built, or with the --mpi of srun that it needs",
         processes, library_path().string()));
   leaves_late = !the_team().is_first();
   assume_no_terminal();
@@ -150,14 +151,14 @@ void join_team(const Tool& tool, int argc, char** argv) {
 
 int launched_processes(const std::function<const char*(const char*)>& environment) {
   if (environment("TRACELOOM_ALONE") != nullptr) return 1;
-  // Open MPI, MPICH's Hydra, Slurm's srun. The first two may themselves be started by srun, once a
-  // node, so what they say comes first.
+  // Open MPI, MPICH's Hydra, Slurm's srun. A shell that one of them started alone may have started
+  // several by another, so a 1 says nothing.
   for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", kSlurmTasks}) {
     const char* const value = environment(name);
-    if (value == nullptr) continue;
     int count = 0;
-    const auto read = std::from_chars(value, value + std::strlen(value), count);
-    return read.ec == std::errc{} ? std::max(count, 1) : 1;
+    if (value != nullptr &&
+        std::from_chars(value, value + std::strlen(value), count).ec == std::errc{} && count > 1)
+      return count;
   }
   return 1;
 }
