@@ -24,9 +24,9 @@ bool is_host_category(std::string_view json_category);
 // not say it. Returns nullopt for events of other rows, and for flows, which have no category of
 // their own.
 std::optional<std::string_view> gpu_of(const Event& event);
-// False if gpu_of() certainly returns nullopt: decides by a letter or two of the category, because it
-// is asked twice an event. Few categories of threads share a letter with those of GPUs (cuda_runtime
-// with cuda_sync).
+// False if gpu_of() certainly returns nullopt: decides by a letter or two of the category, because
+// it is asked twice an event. Few categories of threads share a letter with those of GPUs
+// (cuda_runtime with cuda_sync).
 inline bool may_be_on_gpu(const Event& event) {
   const std::string_view category = event.text(Key::cat);
   switch (category.size() > 6 ? category[1] : '\0') {
