@@ -118,7 +118,7 @@ class ClockFitter {
   std::vector<PairedRound> paired(std::size_t a, std::size_t b, bool by_messages) const;
   PairedRound pair(const CollectiveRound& round, const RoundPart& a, const RoundPart& b) const;
   void find_ranges();
-  std::vector<Presence> presences(const CollectiveRound& round) const;
+  Presence presence(const CollectiveRound& round, const RoundPart& part) const;
   ClockRanges known_ranges() const;
   std::optional<std::size_t> odd_one(const ClockRanges& ranges,
                                      const std::vector<std::size_t>& circle) const;
@@ -168,19 +168,18 @@ std::map<std::size_t, ClockFitter::Partner> ClockFitter::partners(bool by_messag
 
 PairedRound ClockFitter::pair(const CollectiveRound& round, const RoundPart& a,
                               const RoundPart& b) const {
-  const Steady& on_a = steady_[a.clock];
-  const Steady& on_b = steady_[b.clock];
+  const Presence of_a = presence(round, a);
+  const Presence of_b = presence(round, b);
   PairedRound paired;
   paired.at_ns = a.end_ns;
-  paired.ends_ns = saturating_subtract(on_b.at(b.end_ns), on_a.at(a.end_ns));
+  paired.ends_ns =
+      saturating_subtract(steady_[b.clock].at(b.end_ns), steady_[a.clock].at(a.end_ns));
   paired.length_ns = std::min(length_of(a), length_of(b));
   paired.moving_ns = moving_ns(round);
-  const bool a_sends = round.is_message && &a == &round.parts.front();
-  const bool b_sends = round.is_message && &b == &round.parts.front();
   paired.ahead.low_ns =
-      a_sends ? kEarliest : saturating_subtract(on_b.earliest(b.begin_ns), on_a.latest(a.end_ns));
+      of_a.left_ns == kLatest ? kEarliest : saturating_subtract(of_b.entered_ns, of_a.left_ns);
   paired.ahead.high_ns =
-      b_sends ? kLatest : saturating_subtract(on_b.latest(b.end_ns), on_a.earliest(a.begin_ns));
+      of_b.left_ns == kLatest ? kLatest : saturating_subtract(of_b.left_ns, of_a.entered_ns);
   return paired;
 }
 
@@ -228,28 +227,25 @@ void ClockFitter::place(std::size_t clock, const Partner& partner, bool by_messa
   if (by_messages) by_messages_.push_back(clock);
 }
 
-std::vector<ClockFitter::Presence> ClockFitter::presences(const CollectiveRound& round) const {
-  std::vector<Presence> found;
-  found.reserve(round.parts.size());
-  for (const RoundPart& part : round.parts) {
-    if (!is_placed(part.clock)) continue;
-    const Steady& steady = steady_[part.clock];
-    const bool sends = round.is_message && &part == &round.parts.front();
-    found.push_back(
-        {part.clock, steady.earliest(part.begin_ns), sends ? kLatest : steady.latest(part.end_ns)});
-  }
-  return found;
+ClockFitter::Presence ClockFitter::presence(const CollectiveRound& round,
+                                            const RoundPart& part) const {
+  const Steady& steady = steady_[part.clock];
+  const bool sends = round.is_message && &part == &round.parts.front();
+  return {part.clock, steady.earliest(part.begin_ns), sends ? kLatest : steady.latest(part.end_ns)};
 }
 
-// What is known of a part is computed once, and not for each pair: 2,000 ranks have 4 million pairs
-// a collective, and computing it there took 14 % of a merge of their short files.
+// The presence of a clock is computed once a round, not once a pair: 2,000 ranks have 4 million
+// pairs a collective, which took 14 % of a merge of their short files.
 ClockRanges ClockFitter::known_ranges() const {
   ClockRanges ranges(fits_.size());
   std::size_t pairs = 0;
   for (const CollectiveRound& round : rounds_) pairs += round.parts.size() * round.parts.size();
   const std::size_t each = pairs / kMostPairs + 1;
+  std::vector<Presence> all;
   for (std::size_t i = 0; i < rounds_.size(); i += each) {
-    const std::vector<Presence> all = presences(rounds_[i]);
+    all.clear();
+    for (const RoundPart& part : rounds_[i].parts)
+      if (is_placed(part.clock)) all.push_back(presence(rounds_[i], part));
     for (const Presence& a : all)
       for (const Presence& b : all)
         if (b.left_ns != kLatest && a.clock != b.clock)

@@ -64,7 +64,7 @@ class FileVisitor {
   virtual void recycle(std::unique_ptr<ChunkResult> result);
 
   // Visits one event of `file`, in file order within a chunk. It is called for several chunks at a
-  // time. The event is valid only during the call.
+  // time. The event is valid only during the call; its text stays until the chunk is finished.
   virtual void visit(ChunkResult& result, std::size_t file, const Event& event) = 0;
 
   // Called after all events of the chunk were visited, still in parallel, for work on the whole

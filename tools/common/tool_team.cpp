@@ -165,7 +165,7 @@ int launched_processes(const std::function<const char*(const char*)>& environmen
 
 bool lacks_mpi(const std::function<const char*(const char*)>& environment) {
   if (environment(kSlurmTasks) == nullptr || launched_processes(environment) == 1) return false;
-  // What srun and the launchers of Open MPI, MPICH and Cray's MPI tell processes that are to join.
+  // srun and the launchers of Open MPI, MPICH and Cray's MPI set one of these where processes join.
   constexpr std::array kSigns{"SLURM_MPI_TYPE", "PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_SIZE",
                               "PALS_RANKID"};
   return std::none_of(kSigns.begin(), kSigns.end(),

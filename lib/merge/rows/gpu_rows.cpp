@@ -151,9 +151,8 @@ bool is_host_category(std::string_view category) {
   return is_one_of(category, kCategories);
 }
 
-std::optional<std::string_view> gpu_of(const Event& event) {
-  if (!may_be_on_gpu(event) || is_flow_phase(event.phase) || !is_gpu_category(event.text(Key::cat)))
-    return std::nullopt;
+std::optional<std::string_view> gpu_of_candidate(const Event& event) {
+  if (is_flow_phase(event.phase) || !is_gpu_category(event.text(Key::cat))) return std::nullopt;
   return device_in(event.text(Key::args));
 }
 
@@ -179,7 +178,7 @@ std::optional<std::string_view> GpuRowFinder::find(const Event& event) {
     if (is_of_slice) return gpu_;
     return is_arrow_to_gpu(event) ? std::optional<std::string_view>("") : std::nullopt;
   }
-  const std::optional<std::string_view> gpu = may_be_on_gpu(event) ? gpu_of(event) : std::nullopt;
+  const std::optional<std::string_view> gpu = gpu_of(event);
   if (event.phase != 'X') return gpu;
   has_slice_ = true;
   pid_ = event.text(Key::pid);

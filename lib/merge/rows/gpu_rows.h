@@ -20,13 +20,9 @@ struct FileSurvey;
 
 // True for the most frequent categories that it writes on threads of the CPU only.
 bool is_host_category(std::string_view json_category);
-// Returns the GPU that an event happened on: args.device as it is written, or "" if the event does
-// not say it. Returns nullopt for events of other rows, and for flows, which have no category of
-// their own.
-std::optional<std::string_view> gpu_of(const Event& event);
-// False if gpu_of() certainly returns nullopt: decides by a letter or two of the category, because
-// it is asked twice an event. Few categories of threads share a letter with those of GPUs
-// (cuda_runtime with cuda_sync).
+// A merge asks gpu_of() twice an event, so a letter or two of the category decide for most events
+// of threads. Few of their categories share a letter with those of GPUs (cuda_runtime with
+// cuda_sync).
 inline bool may_be_on_gpu(const Event& event) {
   const std::string_view category = event.text(Key::cat);
   switch (category.size() > 6 ? category[1] : '\0') {
@@ -40,6 +36,14 @@ inline bool may_be_on_gpu(const Event& event) {
     default:
       return false;
   }
+}
+// Returns gpu_of() an event that may_be_on_gpu().
+std::optional<std::string_view> gpu_of_candidate(const Event& event);
+// Returns the GPU that an event happened on: args.device as it is written, or "" if the event does
+// not say it. Returns nullopt for events of other rows, and for flows, which have no category of
+// their own.
+inline std::optional<std::string_view> gpu_of(const Event& event) {
+  return may_be_on_gpu(event) ? gpu_of_candidate(event) : std::nullopt;
 }
 
 // Gives GPU rows that share a pid with CPU threads tracks of their own in `survey`. Rows are shared
@@ -56,8 +60,8 @@ class GpuRowFinder {
  public:
   // Returns what gpu_of() returns. For a flow it returns the row of the slice before it, if that
   // slice begins on the same thread at the same time. An end of a flow from CPU to GPU that stands
-  // elsewhere is assumed to be on the GPU, with "". The view points into the text of an
-  // event.
+  // elsewhere is assumed to be on the GPU, with "". The view points into the text of an event, or
+  // is empty.
   std::optional<std::string_view> find(const Event& event);
   // Prepares for the next chunk.
   void reset() { has_slice_ = false; }

@@ -49,7 +49,7 @@ void count_gpu_event(std::string_view gpu, std::uint64_t events, TrackFacts& tra
 void note_row(const Event& event, TrackFacts& track) {
   if (is_flow_phase(event.phase)) {
     ++track.flow_events;
-  } else if (const auto gpu = may_be_on_gpu(event) ? gpu_of(event) : std::nullopt) {
+  } else if (const std::optional<std::string_view> gpu = gpu_of(event)) {
     track.is_gpu = true;
     count_gpu_event(*gpu, 1, track);
   } else if (!track.is_host) {
