@@ -58,6 +58,16 @@ env OMPI_COMM_WORLD_SIZE=2 TRACELOOM_ALONE=1 "$tools/trace-stats" summarize "$ra
 expect 'trace-stats: --mpi cannot read stdin: save the trace as a file' by 2 trace-stats summarize -
 expect 'trace-stats: digest does not run with --mpi: start it on each node by itself; see docs/scale.md' \
   by 2 trace-stats digest "$ranks/rank0.json" -o "$scratch/rank0.digest"
+# --mpi may stand after the command; help and the version need no good start.
+[ "$("$tools/trace-stats" steps "$ranks" --mpi)" = "$("$tools/trace-stats" steps "$ranks")" ] || fail 'steps RUN --mpi'
+for start in SLURM_STEP_NUM_TASKS=2 OMPI_COMM_WORLD_SIZE=2 TRACELOOM_MPI_LIBRARY=none.so; do
+  for words in --version --help; do
+    for mpi in "" --mpi; do
+      [ "$(env $start "$tools/trace-stats" $mpi $words 2>&1)" = "$("$tools/trace-stats" $words)" ] ||
+        fail "no $words with $start $mpi"
+    done
+  done
+done
 # Each process makes digests of its own, with the commands of docs/scale.md.
 mkdir "$scratch/shared"
 share=$(grep -A 1 'srun -n 64 bash' "$source_dir/docs/scale.md" | sed "1s/.*bash -c '//; \$s/'\$//; s/SLURM_NTASKS/OMPI_COMM_WORLD_SIZE/;

@@ -38,6 +38,7 @@ ExitCode run(int argc, char** argv) {
   CLI::App app("Answers questions about a run from the Chrome JSON traces of its ranks");
   set_up(app, kToolName);
   add_mpi(app);
+  app.fallthrough();  // --mpi may stand after the command, too
   Work work;
   add_commands(app, work);
   set_examples(app, {{"where to start", "trace-stats bottleneck traces/"}});
