@@ -231,7 +231,7 @@ TEST_CASE("oracle_comparison: ranks that drift between two cycles") {
 }
 
 TEST_CASE("oracle_comparison: traces of many chunks give the same bytes for any thread count") {
-  const RandomSet set = random_set(7, TraceStyle::composer, 2, 30'000);
+  const RandomSet set = random_set(7, TraceStyle::composer, 2, 22'000);
   REQUIRE(set.files[0].second.size() > 3'000'000);
   const TemporaryFolder folder;
   MergeOptions options = merge_options(folder, set.files, "merged.json");
