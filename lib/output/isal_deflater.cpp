@@ -9,7 +9,9 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <stdexcept>
+#include <sys/mman.h>
 #include <vector>
 #endif
 
@@ -21,61 +23,62 @@ namespace {
 constexpr std::array<std::uint32_t, 4> kLevelBufferBytes{ISAL_DEF_LVL0_LARGE, ISAL_DEF_LVL1_LARGE,
                                                          ISAL_DEF_LVL2_LARGE, ISAL_DEF_LVL3_LARGE};
 
-// ISA-L (2.30 to 2.32) takes the hash of a text's third position from a wrong register at levels 1
-// and 2: it hashes bits 16 to 47 of the address of isal_zstream. The position lands in a slot of
-// the hash table that differs from run to run. That hides a match where the slot belongs to one of
-// the first positions, and finds one by chance where it belongs to a position that is 2^15 bytes
-// further on, or a multiple of that, because the table tells positions modulo 2^15.
+// ISA-L (2.30 to 2.32) takes, at levels 1 and 2, the slot of one position of a text from a wrong
+// register: it hashes bits 16 to 47 of the address of isal_zstream, with the CRC-32C that it uses
+// for text (igzip_icf_body_h1_gr_bt.asm, write_first_byte). With a stream that lies anywhere, one
+// in 230 runs of a small merge missed a match that the others found. So a stream is put where that
+// slot is the first. There is one such place between two multiples of 2 GiB; a window of 4 GiB,
+// which is reserved for a moment, holds two multiples that follow each other.
+constexpr std::uint32_t kSlotMask = 0x7fff;  // of the largest hash table of these levels
+constexpr std::size_t kPlaceBytes = std::size_t{1} << 16;
+constexpr std::size_t kWindowBytes = 2 * (std::size_t{kSlotMask} + 1) * kPlaceBytes;
+constexpr std::size_t kStreamBytes = 2 * kPlaceBytes;
+static_assert(sizeof(isal_zstream) <= kStreamBytes);
 
-// A shorter text is compressed by other code, which hashes all positions right.
-constexpr std::size_t kLongestUnaffected = 16;
-constexpr std::size_t kTablePeriod = std::size_t{1} << 15;
-
-std::uint32_t hash_of(const void* four_bytes) {
-  return crc32_iscsi(static_cast<unsigned char*>(const_cast<void*>(four_bytes)), 4, 0);
+std::uint32_t hash_of_address(const char* stream) {
+  auto hashed = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stream) >> 16);
+  return crc32_iscsi(reinterpret_cast<unsigned char*>(&hashed), sizeof hashed, 0);
 }
 
-// Returns whether the stream's address may have decided about the bytes: `stream` has just
-// compressed the text.
-bool may_address_decide(const isal_zstream& stream, std::string_view text) {
-  constexpr std::uint32_t kFirstOtherLevel = 3;
-  if (stream.level >= kFirstOtherLevel || text.size() <= kLongestUnaffected) return false;
-  const auto hashed = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&stream) >> 16);
-  const std::uint32_t wrong = hash_of(&hashed);
-  const auto is_slot_of = [&](std::size_t at) {
-    return ((hash_of(text.data() + at) ^ wrong) & stream.internal_state.hash_mask) == 0;
-  };
-  if (is_slot_of(0) || is_slot_of(1) || is_slot_of(2)) return true;
-  for (std::size_t at = kTablePeriod; at + 2 + sizeof hashed <= text.size(); at += kTablePeriod)
-    if (is_slot_of(at) || is_slot_of(at + 2)) return true;
-  return false;
+char* map_zeros(std::size_t bytes, int protection) {
+  void* const area =
+      mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return area == MAP_FAILED ? nullptr : static_cast<char*>(area);
+}
+
+// Returns the place of a stream, or null if the address space is limited to less (ulimit -v).
+char* find_place() {
+  char* const area = map_zeros(kWindowBytes + kStreamBytes, PROT_NONE);
+  if (area == nullptr) return nullptr;
+  const std::size_t after_place = reinterpret_cast<std::uintptr_t>(area) % kPlaceBytes;
+  char* place = area + (after_place == 0 ? 0 : kPlaceBytes - after_place);
+  while (place < area + kWindowBytes && (hash_of_address(place) & kSlotMask) != 0)
+    place += kPlaceBytes;
+  char* const end = area + kWindowBytes + kStreamBytes;
+  const bool usable =
+      place < area + kWindowBytes && mprotect(place, kStreamBytes, PROT_READ | PROT_WRITE) == 0;
+  if (!usable) place = end;
+  if (place > area) munmap(area, static_cast<std::size_t>(place - area));
+  if (usable && place + kStreamBytes < end)
+    munmap(place + kStreamBytes, static_cast<std::size_t>(end - place) - kStreamBytes);
+  return usable ? place : nullptr;
+}
+
+struct Unmap {
+  void operator()(isal_zstream* stream) const { munmap(stream, kStreamBytes); }
+};
+
+std::unique_ptr<isal_zstream, Unmap> make_stream() {
+  char* place = find_place();
+  // Bytes that may differ from run to run are better than none.
+  if (place == nullptr) place = map_zeros(kStreamBytes, PROT_READ | PROT_WRITE);
+  if (place == nullptr) throw std::bad_alloc();
+  return std::unique_ptr<isal_zstream, Unmap>(new (place) isal_zstream{});
 }
 
 class IsalDeflater : public Deflater {
  public:
-  // Compresses again with a stream at another address where the first may have decided: 1 of 120
-  // blocks of 1 MiB.
   void append_block(std::string_view text, int level, std::string& out) override {
-    constexpr std::size_t kMostStreams = 64;  // of short texts, each decides for 1 in 10
-    for (std::size_t i = 0; i < kMostStreams; ++i) {
-      if (i == streams_.size()) streams_.push_back(std::make_unique<isal_zstream>());
-      const std::string_view block = compress(*streams_[i], text, level);
-      if (i + 1 < kMostStreams && may_address_decide(*streams_[i], text)) continue;
-      out += block;
-      return;
-    }
-  }
-
-  std::uint32_t crc32(std::uint32_t crc, std::string_view text) const override {
-    const std::uint32_t sum =
-        crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(text.data()), text.size());
-    leave_wide_registers();
-    return sum;
-  }
-
- private:
-  // The view is valid until the next call.
-  std::string_view compress(isal_zstream& stream, std::string_view text, int level) {
     // Text that does not compress is stored, with 5 extra bytes for each 65535.
     const std::size_t bound = text.size() + text.size() / 1024 + 1024;
     if (buffer_.size() < bound) buffer_.resize(bound);
@@ -83,6 +86,7 @@ class IsalDeflater : public Deflater {
     // calls.
     const std::uint32_t level_bytes = kLevelBufferBytes.at(static_cast<std::size_t>(level));
     if (level_buffer_.size() < level_bytes) level_buffer_.resize(level_bytes);
+    isal_zstream& stream = *stream_;
     isal_deflate_stateless_init(&stream);
     stream.level = static_cast<std::uint32_t>(level);
     stream.level_buf = level_buffer_.data();
@@ -98,10 +102,18 @@ class IsalDeflater : public Deflater {
     leave_wide_registers();
     if (result != COMP_OK || stream.avail_in != 0)
       throw std::logic_error(fmt::format("ISA-L: deflate failed with {}", result));
-    return {buffer_.data(), bound - stream.avail_out};
+    out.append(buffer_.data(), bound - stream.avail_out);
   }
 
-  std::vector<std::unique_ptr<isal_zstream>> streams_;  // one, and more only where it decided
+  std::uint32_t crc32(std::uint32_t crc, std::string_view text) const override {
+    const std::uint32_t sum =
+        crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    leave_wide_registers();
+    return sum;
+  }
+
+ private:
+  std::unique_ptr<isal_zstream, Unmap> stream_ = make_stream();
   std::vector<std::uint8_t> level_buffer_;
   std::vector<char> buffer_;
 };

@@ -47,9 +47,9 @@ if [ -w /dev/full ]; then
 fi
 
 # 4. Several processes without --mpi, or stdin with it, or no library.
-expect "trace-stats: this is one of 2 processes that a launcher started, and each would do the same work; --mpi shares \
-it among them, and TRACELOOM_ALONE=1 in the environment lets them run" \
-  env OMPI_COMM_WORLD_SIZE=2 "$tools/trace-stats" summarize "$ranks"
+refusal="trace-stats: this is one of 2 processes that a launcher started, and each would do the same work; --mpi shares \
+it among them, and TRACELOOM_ALONE=1 in the environment lets them run"
+expect "$refusal" env OMPI_COMM_WORLD_SIZE=2 "$tools/trace-stats" summarize "$ranks"
 expect "trace-stats: srun started 2 processes that know nothing of each other; srun --mpi=pmix joins those of Open MPI, \
 which the package traceloom-mpi is for, and --mpi=pmi2 those of MPICH" \
   env SLURM_STEP_NUM_TASKS=2 "$tools/trace-stats" summarize --mpi "$ranks"
@@ -60,14 +60,14 @@ expect 'trace-stats: digest does not run with --mpi: start it on each node by it
   by 2 trace-stats digest "$ranks/rank0.json" -o "$scratch/rank0.digest"
 # --mpi may stand after the command; help and the version need no good start.
 [ "$("$tools/trace-stats" steps "$ranks" --mpi)" = "$("$tools/trace-stats" steps "$ranks")" ] || fail 'steps RUN --mpi'
-for start in SLURM_STEP_NUM_TASKS=2 OMPI_COMM_WORLD_SIZE=2 TRACELOOM_MPI_LIBRARY=none.so; do
-  for words in --version --help; do
-    for mpi in "" --mpi; do
-      [ "$(env $start "$tools/trace-stats" $mpi $words 2>&1)" = "$("$tools/trace-stats" $words)" ] ||
-        fail "no $words with $start $mpi"
-    done
-  done
+start="SLURM_STEP_NUM_TASKS=2 OMPI_COMM_WORLD_SIZE=2 TRACELOOM_MPI_LIBRARY=none.so"
+for words in --version --help "steps --help" "--mpi --version" "steps --mpi -h" "--mpi steps --help" ""; do
+  # shellcheck disable=SC2086
+  [ "$(env $start "$tools/trace-stats" $words 2>&1)" = "$("$tools/trace-stats" ${words/--mpi/} 2>&1)" ] ||
+    fail "under a launcher: trace-stats $words"
 done
+expect "$refusal" env OMPI_COMM_WORLD_SIZE=2 "$tools/trace-stats" summarize "$ranks" -o -h
+expect 'trace-stats: --mpi takes no value; see trace-stats steps --help' "$tools/trace-stats" steps "$ranks" --mpi=1
 # Each process makes digests of its own, with the commands of docs/scale.md.
 mkdir "$scratch/shared"
 share=$(grep -A 1 'srun -n 64 bash' "$source_dir/docs/scale.md" | sed "1s/.*bash -c '//; \$s/'\$//; s/SLURM_NTASKS/OMPI_COMM_WORLD_SIZE/;

@@ -49,10 +49,17 @@ TEST_CASE("deflater: ISA-L's blocks unpack at every level") {
 }
 
 TEST_CASE("deflater: the bytes depend on the text, not on where the library's memory lies") {
-  // The slots of the first positions decide only where these come again, and most often where the
-  // hash table is small.
+  // Where a stream lay anywhere, its address decided where the start of a text comes again: after a
+  // short one, after a run of zeros, and after 2 KiB that do not compress.
   constexpr int kDeflaters = 300;
-  std::vector<std::string> texts{random_trace_text(16), random_trace_text(200'000)};
+  const std::string start = random_trace_text(40);
+  const std::string again = start + "-" + start + "+" + start.substr(1) + "=" + start.substr(2);
+  const std::string noise = random_bytes(2081);
+  std::vector<std::string> texts{random_trace_text(16), random_trace_text(200'000),
+                                 std::string(4096, '\0') + again + std::string(20, 'x')};
+  for (int i = 0; i < 20; ++i)
+    texts.push_back(noise.substr(0, 2049) + random_bytes(4, i) + noise.substr(2053) +
+                    noise.substr(0, 24) + std::string(1500, 'x'));
   for (const std::size_t size : {9, 20, 30, 40, 50, 100, 200}) {
     const std::string text = random_trace_text(size);
     texts.push_back(text + text);

@@ -83,8 +83,10 @@ std::string explain_missing_option(const CLI::App& command, const std::string& f
   return fallback + see_help(command);
 }
 
-// The message of CLI11 begins with "NAME: ".
+// The message of CLI11 begins with "NAME: ", or it is "mpi was given a disallowed flag override".
 std::string explain_mismatch(const std::string& text, const CLI::App& command) {
+  if (const std::size_t end = text.find(" was given a disallowed flag"); end != std::string::npos)
+    return fmt::format("--{} takes no value{}", text.substr(0, end), see_help(command));
   const std::string name = text.substr(0, text.find(':'));
   if (text.find("At Most") != std::string::npos)
     return fmt::format("{} is given more than once", name);

@@ -24,6 +24,7 @@
 #include <string>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace traceloom {
 namespace {
@@ -115,36 +116,37 @@ void warn_of_bound_cores(const Tool& tool) {
                   CPU_COUNT(&usable), cores));
 }
 
-// Help and the version are shown whatever starts the tool.
+// Returns whether the tool only shows its help or version, whatever starts it. Behind other options
+// the words may be values: -o -h.
 bool asks_for_help(int argc, char** argv) {
-  return has_argument(argc, argv, "--help") || has_argument(argc, argv, "-h") ||
-         has_argument(argc, argv, "--version");
+  std::vector<std::string_view> words(argv + 1, argv + argc);
+  std::erase(words, "--mpi");
+  if (words.empty()) return true;
+  const std::size_t at = !words[0].starts_with('-') && words.size() > 1 ? 1 : 0;
+  return words[at] == "--help" || words[at] == "-h" || words[at] == "--version";
 }
 
 void join_team(const Tool& tool, int argc, char** argv) {
+  if (asks_for_help(argc, argv)) return;
   const auto environment = [](const char* name) { return std::getenv(name); };
   const int processes = launched_processes(environment);
-  const bool works = !asks_for_help(argc, argv);
-  if (processes == 1 && !works) return;
   if (!has_argument(argc, argv, "--mpi")) {
     // A digest is one process's own work.
-    if (processes == 1 || !works || has_argument(std::min(argc, 2), argv, "digest")) return;
+    if (processes == 1 || has_argument(std::min(argc, 2), argv, "digest")) return;
     throw UsageError(fmt::format(
         "this is one of {} processes that a launcher started, and each would do the same work; "
         "--mpi shares it among them, and TRACELOOM_ALONE=1 in the environment lets them run",
         processes));
   }
   // The library of a site may be for an MPI that needs no more than Slurm's own variables.
-  if (std::getenv("TRACELOOM_MPI_LIBRARY") == nullptr && lacks_mpi(environment)) {
-    if (!works) return;
+  if (std::getenv("TRACELOOM_MPI_LIBRARY") == nullptr && lacks_mpi(environment))
     throw UsageError(fmt::format(
         "srun started {} processes that know nothing of each other; srun --mpi=pmix joins those of "
         "Open MPI, which the package traceloom-mpi is for, and --mpi=pmi2 those of MPICH",
         processes));
-  }
   the_team() = Team(open_transport());
   // The launcher of another MPI starts processes that are each a team of one.
-  if (works && processes > 1 && the_team().is_alone())
+  if (processes > 1 && the_team().is_alone())
     throw UsageError(fmt::format(
         "a launcher started {} processes, but MPI did not join them; start them with mpirun of the "
         "MPI with which {} was built, or with the --mpi of srun that it needs",
@@ -212,7 +214,8 @@ void add_mpi(CLI::App& app) {
          "--mpi", [] {},
          "Share the work among processes of mpirun or srun\n"
          "The output is that of one process, byte for byte. See docs/scale.md.")
-      ->group(kCommonGroup);
+      ->group(kCommonGroup)
+      ->disable_flag_override();  // join_team() knows no --mpi=1
 }
 
 }  // namespace traceloom

@@ -22,7 +22,8 @@ namespace traceloom {
 // Does what run_tool() does, in the team that the command line asks for. Only process 0 writes to
 // stdout and stderr, and all processes return its exit code. Without --mpi it refuses to run as one
 // of several processes that a launcher of MPI started, and with --mpi as one of several that MPI
-// did not join, since each would write the same output; TRACELOOM_ALONE=1 allows both.
+// did not join, since each would write the same output; TRACELOOM_ALONE=1 allows both. Help and the
+// version are shown by each process that is asked for them, whatever started it.
 int run_in_team(const Tool& tool, int argc, char** argv, const std::function<ExitCode()>& work);
 
 // Returns the team of run_in_team(); a team of one before.
