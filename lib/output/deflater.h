@@ -36,7 +36,8 @@ class Deflater {
   Deflater() = default;
 };
 
-// Supports levels 1-3. Returns null in a build without ISA-L.
+// Supports levels 1-3. Returns null in a build without ISA-L. Reserves 4 GiB of address space for a
+// moment; where it is limited to less (ulimit -v), addresses may decide about bytes of levels 1-2.
 std::unique_ptr<Deflater> make_isal_deflater();
 // Supports levels 1-9.
 std::unique_ptr<Deflater> make_zlib_deflater();
