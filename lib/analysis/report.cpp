@@ -1,13 +1,9 @@
 #include "analysis/report.h"
 
-#include "base/one_line.h"
 #include "base/units.h"
-#include "output/file_list.h"
 #include "output/json_writer.h"
-#include "table/json_report.h"
-#include "table/markdown_report.h"
-#include "table/text_report.h"
-#include "table/text_width.h"
+#include "table/table.h"
+#include "table/table_formats.h"
 
 #include <fmt/format.h>
 

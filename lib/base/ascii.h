@@ -1,12 +1,17 @@
-// Classifies and lowers ASCII characters; the locale has no influence.
-//
-//   to_lower("Merged.GZ") == "merged.gz"
+// Small tools for short texts, which run without a call: they are in the inner loops.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
 namespace traceloom {
+
+// Classifies and lowers ASCII characters; the locale has no influence.
+//
+//   to_lower("Merged.GZ") == "merged.gz"
 
 // JSON allows exactly these characters between its tokens.
 inline bool is_space(char c) {
@@ -25,6 +30,33 @@ inline std::string to_lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = to_lower(c);
   return lower;
+}
+
+// same_text(): whether two texts are equal, for short ones without a call.
+//
+//   if (same_text(event.text(Key::tid), known.tid)) ...
+//
+// `==` of two string_views calls two functions; ids, which are compared several times an event,
+// have 1 to 16 bytes. With `==`, a merge of torch traces takes 5 % more instructions (callgrind).
+
+[[gnu::always_inline]] inline bool same_text(std::string_view a, std::string_view b) {
+  const std::size_t size = a.size();
+  if (size != b.size()) return false;
+  if (size > 16) return std::memcmp(a.data(), b.data(), size) == 0;
+  // Compares the first and the last bytes of both; the two pieces may overlap.
+  const auto same_pieces = [&]<class Word>(Word) {
+    const auto load = [](const char* at) {
+      Word word;
+      std::memcpy(&word, at, sizeof word);
+      return word;
+    };
+    const std::size_t last = size - sizeof(Word);
+    return load(a.data()) == load(b.data()) && load(a.data() + last) == load(b.data() + last);
+  };
+  if (size >= 8) return same_pieces(std::uint64_t{});
+  if (size >= 4) return same_pieces(std::uint32_t{});
+  if (size >= 2) return same_pieces(std::uint16_t{});
+  return size == 0 || a.front() == b.front();
 }
 
 }  // namespace traceloom

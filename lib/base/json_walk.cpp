@@ -1,17 +1,13 @@
 #include "base/json_walk.h"
 
 #include "base/json_string.h"
-#include "base/json_token.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
 #include <string>
 #include <unordered_set>
 
 namespace traceloom {
-
 namespace {
 
 // Handles any number of keys, and keys with escapes.

@@ -12,7 +12,7 @@
 // Rows are appended, and read from the first one on. Reading a row costs some nanoseconds.
 #pragma once
 
-#include "base/wrapped.h"
+#include "base/arithmetic.h"
 
 #include <algorithm>
 #include <cstddef>

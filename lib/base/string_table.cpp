@@ -3,9 +3,6 @@
 #define XXH_INLINE_ALL  // xxHash needs this macro to be used without its library
 #include <xxhash.h>
 
-#include <algorithm>
-#include <cstring>
-
 namespace traceloom {
 namespace {
 

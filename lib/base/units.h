@@ -1,4 +1,4 @@
-// Formats and parses numbers as people write and read them: "64 MiB", "1.2 ms", "41,233".
+// Text for people: numbers with their units, and names that are fit for a line of a terminal.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,8 @@
 #include <string_view>
 
 namespace traceloom {
+
+// Formats and parses numbers as people write and read them: "64 MiB", "1.2 ms", "41,233".
 
 // 41233 -> "41,233".
 std::string format_count(std::uint64_t count);
@@ -35,5 +37,19 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text);
 // time or does not fit. The units are ns, us (also with a micro sign), ms, s, min, h. A bare number
 // other than 0 is refused, because its unit is not known. Fractions of a nanosecond are cut off.
 std::optional<std::int64_t> parse_duration(std::string_view text);
+
+// Makes text from outside (names in traces, paths, words of a command line) fit for a line of a
+// terminal.
+//
+//   one_line("a\x1b]0;owned\x07\nb")   // R"(a\x1b]0;owned\x07\nb)"
+
+// Returns `text` as valid UTF-8 on one line. Characters that a terminal would obey become escapes:
+// control characters (\n, \x1b, \u007f, \u009b), ends of lines and paragraphs (\u2028), and
+// characters that turn the direction of the text after them (\u202e). A second application changes
+// nothing.
+std::string one_line(std::string_view text);
+
+// The same for a text of several lines: line feeds stay. A JSON text keeps its meaning.
+std::string printable_lines(std::string_view text);
 
 }  // namespace traceloom

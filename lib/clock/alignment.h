@@ -1,3 +1,23 @@
+// The alignment of clocks: by which evidence it is made, the offset that it gives each file,
+// and the possible error.
+#pragma once
+
+#include "base/problems.h"
+#include "clock/alignment_words.h"
+#include "clock/clock_syncs.h"
+#include "clock/time_map.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
 // align: computes the offset from each file's time to the common clock, from the evidence in the
 // files.
 //
@@ -8,23 +28,6 @@
 // between two barriers (Composer: clock_sync_timestamp_us). The sync of each file's own cycle gives
 // its shift:
 //   offset = base + sync(reference, same cycle) - sync(file)
-#pragma once
-
-#include "base/problems.h"
-#include "clock/alignment_words.h"
-#include "clock/sync_events.h"
-#include "clock/sync_rounds.h"
-#include "clock/time_map.h"
-
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace traceloom {
 
 // The evidence about one file's clock. Each member has an initializer, so that braces may leave any
 // of them out without a warning.
@@ -81,7 +84,7 @@ struct FileClock : ClockSummary {
 // 4. If no shared cycles lead from a rank to the reference, the first such rank is shifted only by
 //    its base, and no_clock is counted for all files that depend on it.
 //
-// Within a cycle, ranks use the rounds of its barriers if they stamped them (sync_rounds.h):
+// Within a cycle, ranks use the rounds of its barriers if they stamped them (clock_syncs.h):
 // - All ranks of a machine count as one. Ranks on the machine of the reference use that machine's
 //   clock, with the lead of each file's clock over it; they are not shifted if the two leads may be
 //   equal.
@@ -110,5 +113,34 @@ struct FileClock : ClockSummary {
 // year 2116) or that does not fit together with the base; such a sync counts as missing.
 std::vector<FileClock> align(const std::vector<ClockFacts>& files,
                              const ClockOptions& options = {});
+
+// drift_error_ns: the possible error of a file's events if its shift is known at only one moment.
+//
+//   std::int64_t more_ns = drift_error_ns(facts, {.from_ns = sync_ns, .to_ns = sync_ns});
+//
+// The error at the sync grows with the distance of an event from it: a drift of 100 ppm makes 10 ms
+// in 100 s.
+
+// The drift between two clocks that are each good for 100 ppm, like quartz.
+inline constexpr int kWorstDriftPpm = 200;
+
+// The moments at which a shift is known. Times are on the clock of the rank: the time of its files
+// plus their base.
+struct KnownShift {
+  // The moment, or a range of moments that includes it.
+  std::int64_t from_ns = 0;
+  std::int64_t to_ns = 0;
+  std::int64_t shift_ns = 0;  // used if there is a line
+  // The known drift: the shift between syncs; nullptr if it is not known.
+  std::shared_ptr<const TimeMap::Line> line = nullptr;
+};
+
+// Uses the moments that the file shares with others, without finding out which of them placed it.
+KnownShift known_by_events(const ClockFacts& file);
+
+// Returns the most by which the shift at one of the file's events may differ from that at the known
+// moment. It follows the line as far as that reaches; beyond it, or without a line, it uses
+// kWorstDriftPpm. It is 0 for a file without events.
+std::int64_t drift_error_ns(const ClockFacts& file, const KnownShift& known);
 
 }  // namespace traceloom

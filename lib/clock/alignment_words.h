@@ -81,7 +81,7 @@ struct ClockSummary {
   std::optional<std::int64_t> error_ns;
   // The same for all events of the file. If error_ns holds only at the moment of the sync, it is
   // larger by the drift from there to the farthest event, which is the known drift or else
-  // kWorstDriftPpm (worst_error.h). It is equal if the bound holds for the whole file: with rounds
+  // kWorstDriftPpm (alignment.h). It is equal if the bound holds for the whole file: with rounds
   // at both ends of the cycle, on the machine of the reference, or with interpolated drift.
   std::optional<std::int64_t> worst_error_ns;
   // Drift::ppm at the file's sync; not known if that is the only sync.

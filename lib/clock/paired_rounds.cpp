@@ -1,7 +1,7 @@
 #include "clock/paired_rounds.h"
 
-#include "base/saturating.h"
-#include "clock/drift.h"
+#include "base/arithmetic.h"
+#include "clock/clock_syncs.h"
 
 #include <algorithm>
 #include <cmath>

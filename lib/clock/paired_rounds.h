@@ -3,7 +3,7 @@
 //   std::vector<PairedRound> rounds = {...};                  // clock b relative to clock a
 #pragma once
 
-#include "clock/sync_rounds.h"
+#include "clock/clock_syncs.h"
 
 #include <cstddef>
 #include <cstdint>

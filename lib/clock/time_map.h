@@ -14,7 +14,7 @@
 // shift.
 #pragma once
 
-#include "base/saturating.h"
+#include "base/arithmetic.h"
 
 #include <algorithm>
 #include <cstddef>

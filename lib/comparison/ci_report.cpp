@@ -1,7 +1,7 @@
 #include "comparison/ci_report.h"
 
-#include "base/one_line.h"
-#include "table/text_width.h"
+#include "base/units.h"
+#include "table/table.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "comparison/comparison.h"
 
-#include "base/saturating.h"
-#include "comparison/judge/capture_value.h"
+#include "base/arithmetic.h"
+#include "comparison/judge/judge.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

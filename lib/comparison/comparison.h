@@ -12,9 +12,9 @@
 #pragma once
 
 #include "analysis/waits/step_roles.h"
-#include "comparison/differences.h"
 #include "comparison/judge_sides.h"
 #include "comparison/match_rows.h"
+#include "comparison/sides.h"
 
 #include <array>
 #include <cstdint>

@@ -1,3 +1,89 @@
+// The metrics of gates, and whether they and the step changed by more than noise.
+#pragma once
+
+#include "comparison/captures/capture.h"
+#include "comparison/judge/judge.h"
+#include "gate/gate_term.h"
+#include "select/selection.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// Metric: a number of a capture that a gate compares, besides the step.
+//
+//   const MetricGate gate = read_metric_gate("--gate", "kernel[flash.*].time<=+10%");
+//   value_of(gate.metric, capture)                        // 1203311.5: ns a step
+//
+// Names of metrics are "step"; the roles of events (kRoleNames), of which "loader" is another name
+// for dataloader; "device" for kernels, copies and communication together; "op" and "module" for
+// the same, by the operators that launched them, or by the torch modules in which they were
+// launched; and "memory". A pattern is searched for in the names of events, operators or modules.
+//
+// A time or number of calls is the mean of a capture's middle steps, on the rank that has most of
+// it: a mean over all ranks would hide what one of them does.
+
+enum class MetricField : std::uint8_t {
+  time,     // ns a step, also where other work hides it
+  exposed,  // ns of the step that belong to it alone
+  calls,    // number of events a step
+  p50,      // ns of the steps without the first one, by nearest rank
+  p99,
+  max,
+  peak,  // bytes that the allocator gave out at most, on the device that has most of it
+};
+// The names stand in the order of the enum.
+inline constexpr std::array<std::string_view, 7> kMetricFields{"time", "exposed", "calls", "p50",
+                                                               "p99",  "max",     "peak"};
+
+enum class MetricOf : std::uint8_t { step, events, operators, modules, memory };
+
+struct Metric {
+  MetricOf of = MetricOf::step;
+  std::vector<Role> roles = {};  // of events, operators and modules
+  std::optional<NamePattern> pattern = {};
+  MetricField field = MetricField::time;
+
+  // True for what has no noise: the number of calls, and a peak of memory.
+  bool is_exact() const { return field == MetricField::calls || field == MetricField::peak; }
+};
+
+// What a gate allows: a change, or the number of the new version itself.
+struct MetricGate {
+  std::string text;  // as written
+  std::string name;  // "kernel[flash.*].time"
+  Metric metric = {};
+  // A change is allowed that is not above one of both.
+  std::optional<double> relative = {};  // 0.1 for "+10%"
+  std::optional<double> change = {};    // in the metric's unit
+  // Or the number is allowed up to this.
+  std::optional<double> most = {};  // in the metric's unit, or a share of the step
+  bool is_share_of_step = false;
+};
+
+// True for a gate on the step itself, which takes the place of JudgeOptions::floor and limit.
+inline bool is_step_gate(const MetricGate& gate) {
+  return gate.metric.of == MetricOf::step && gate.metric.field == MetricField::time;
+}
+
+// Throws UsageError, which begins with `option`, for a metric that is not known and a bound that
+// does not fit it.
+MetricGate read_metric_gate(const std::string& option, const std::string& text);
+
+// True if a gate needs Capture::peak_bytes.
+bool needs_memory(const std::vector<MetricGate>& gates);
+
+// True if the capture has work of a device that was launched in a torch module.
+bool names_modules(const Capture& capture);
+
+// Returns nullopt if the capture has no such event, or did not record it.
+std::optional<double> value_of(const Metric& metric, const Capture& capture);
+
 // judge_sides: whether the step and the metrics of gates changed by more than noise.
 //
 //   const JudgedSides found = judge_sides({base, changed}, {}, gates);
@@ -5,16 +91,6 @@
 //
 // The step and all metrics with noise are one family (judge_family()), so that the chance of any
 // false alarm stays below alpha. Calls and peaks have no noise: their means are compared.
-#pragma once
-
-#include "comparison/judge/judge.h"
-#include "comparison/metric.h"
-
-#include <optional>
-#include <string>
-#include <vector>
-
-namespace traceloom {
 
 // Captures of a second look count only if the first leaves a doubt: judge_twice(). Either both
 // sides have some, or none.

@@ -1,9 +1,7 @@
 #include "digest/block.h"
 
 #include "base/string_table.h"
-#include "digest/bytes.h"
-#include "digest/form.h"
-#include "digest/range_coder.h"
+#include "digest/frames.h"
 #include "digest/records.h"
 #include "digest/value_model.h"
 

@@ -1,13 +1,30 @@
 #include "digest/frames.h"
 
-#include "digest/bytes.h"
+#include <algorithm>
 
 #define XXH_INLINE_ALL  // xxHash needs this macro to be used without its library
 #include <xxhash.h>
 
-#include <algorithm>
-
 namespace traceloom::digest {
+
+struct TextHash::State {
+  XXH3_state_t state;
+};
+
+TextHash::TextHash() : state_(std::make_unique<State>()) {
+  XXH3_64bits_reset(&state_->state);
+}
+
+TextHash::~TextHash() = default;
+
+void TextHash::add(std::string_view text) {
+  XXH3_64bits_update(&state_->state, text.data(), text.size());
+}
+
+std::uint64_t TextHash::value() const {
+  return XXH3_64bits_digest(&state_->state);
+}
+
 namespace {
 
 void put_fixed(std::string& bytes, std::uint64_t number, unsigned count) {

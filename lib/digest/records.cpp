@@ -3,11 +3,268 @@
 #include "base/ascii.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
+#include <system_error>
+
+#define XXH_INLINE_ALL  // xxHash needs this macro to be used without its library
+#include <xxhash.h>
 
 namespace traceloom::digest {
+
+std::optional<Decimal> parse_decimal(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  if (text.empty() || text.size() > kMostPlaces + 1) return std::nullopt;
+  std::uint64_t digits = 0;
+  std::size_t point = text.size();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '.' && point == text.size())
+      point = i;
+    else if (text[i] >= '0' && text[i] <= '9')
+      digits = 10 * digits + static_cast<std::uint64_t>(text[i] - '0');
+    else
+      return std::nullopt;
+  }
+  const std::size_t places = point == text.size() ? 0 : text.size() - point - 1;
+  const bool has_bad_form =
+      point == 0 || (point > 1 && text.front() == '0') || (point < text.size() && places == 0) ||
+      (point == text.size() && text.size() > kMostPlaces) || (negative && digits == 0);
+  if (has_bad_form) return std::nullopt;
+  const auto value = static_cast<std::int64_t>(digits);
+  return Decimal{negative ? -value : value, static_cast<unsigned>(places)};
+}
+
+void append_decimal(const Decimal& decimal, std::string& text) {
+  std::array<char, 24> buffer;
+  const bool negative = decimal.digits < 0;
+  const std::uint64_t size = negative ? 0 - static_cast<std::uint64_t>(decimal.digits)
+                                      : static_cast<std::uint64_t>(decimal.digits);
+  if (negative) text.push_back('-');
+  const char* const end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), size).ptr;
+  const auto count = static_cast<std::size_t>(end - buffer.data());
+  if (count <= decimal.places) {
+    text += "0.";
+    text.append(decimal.places - count, '0');
+    text.append(buffer.data(), count);
+    return;
+  }
+  const std::size_t whole = count - decimal.places;
+  text.append(buffer.data(), whole);
+  if (decimal.places == 0) return;
+  text.push_back('.');
+  text.append(buffer.data() + whole, decimal.places);
+}
+
+namespace {
+
+constexpr double kTickUs = 1e6 / (1 << 22);
+constexpr std::int64_t kMostTicks = std::int64_t{1} << 52;
+// Shorter numbers are as well off as decimals.
+constexpr std::size_t kLeastTickSize = 10;
+// Numbers with fewer places may be decimals as they are, like the nanoseconds of a clock.
+constexpr std::size_t kLeastDoublePlaces = 10;
+constexpr std::size_t kLeastDoubleSize = 16;
+
+std::optional<double> read_double(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_tick(std::string_view text) {
+  if (text.size() < kLeastTickSize || text.find('.') == std::string_view::npos) return std::nullopt;
+  const std::optional<double> us = read_double(text);
+  if (!us || !(std::abs(*us / kTickUs) < static_cast<double>(kMostTicks))) return std::nullopt;
+  const auto tick = static_cast<std::int64_t>(std::llround(*us / kTickUs));
+  std::string same;
+  append_tick(tick, same);
+  return same == text ? std::optional(tick) : std::nullopt;
+}
+
+void append_tick(std::int64_t tick, std::string& text) {
+  append_double(static_cast<double>(tick) / (1 << 22) * 1e6, text);
+}
+
+std::optional<double> parse_double(std::string_view text) {
+  if (text.size() < kLeastDoubleSize) return std::nullopt;
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos || text.size() - point <= kLeastDoublePlaces)
+    return std::nullopt;
+  const std::optional<double> number = read_double(text);
+  std::string same;
+  if (number) append_double(*number, same);
+  return same == text ? number : std::nullopt;
+}
+
+void append_double(double number, std::string& text) {
+  std::array<char, 400> buffer;  // the largest double has 309 digits
+  char* const end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), number, std::chars_format::fixed)
+          .ptr;
+  text.append(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+}
+
+namespace {
+
+constexpr double kMostCount = 1099511627776;  // 2^40; a larger one would fit any number
+constexpr std::size_t kLearned = 24;
+constexpr unsigned kMostTrials = 4;
+
+std::int64_t bits_of(double number) {
+  return std::bit_cast<std::int64_t>(number);
+}
+
+// Euclid's algorithm; what is left below `least` is rounding.
+double divisor_of(double a, double b, double least) {
+  while (b > least) {
+    const double rest = std::abs(a - b * std::round(a / b));
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// Returns how many of the numbers are exact multiples; 0 if one is none at all.
+std::size_t exact_multiples(const std::vector<double>& numbers, double unit) {
+  std::size_t exact = 1;
+  for (const double number : numbers) {
+    const std::optional<Multiple> multiple = multiple_of(number, unit);
+    if (!multiple) return 0;
+    if (multiple->ulps == 0) ++exact;
+  }
+  return exact;
+}
+
+}  // namespace
+
+double number_of(const Multiple& multiple) {
+  const double product = static_cast<double>(multiple.count) * multiple.unit;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(product) +
+                               static_cast<std::uint64_t>(std::int64_t{multiple.ulps}));
+}
+
+std::optional<Multiple> multiple_of(double number, double unit) {
+  const double count = std::round(number / unit);
+  if (!(std::abs(count) >= 1 && std::abs(count) <= kMostCount)) return std::nullopt;
+  const std::int64_t ulps = bits_of(number) - bits_of(count * unit);  // both have the same sign
+  if (ulps < -kMostUlps || ulps > kMostUlps) return std::nullopt;
+  return Multiple{unit, static_cast<std::int64_t>(count), static_cast<int>(ulps)};
+}
+
+std::optional<double> common_unit(std::vector<double> numbers) {
+  constexpr double kRounding = 1e-9;
+  for (double& number : numbers) number = std::abs(number);
+  std::sort(numbers.begin(), numbers.end());
+  if (numbers.empty() || numbers.front() == 0) return std::nullopt;
+  double unit = numbers.front();
+  for (const double number : numbers) unit = divisor_of(number, unit, kRounding * numbers.back());
+  // The larger the number, the better it shows the unit.
+  for (const double number : numbers) unit = number / std::max(1.0, std::round(number / unit));
+  double best = 0;
+  std::size_t most = 0;
+  for (const double number : numbers) {
+    const double near = number / std::max(1.0, std::round(number / unit));
+    const std::size_t exact = exact_multiples(numbers, near);
+    if (exact <= most) continue;
+    most = exact;
+    best = near;
+  }
+  return most > 0 ? std::optional(best) : std::nullopt;
+}
+
+std::optional<Multiple> Units::find(std::string_view key, double number) {
+  auto found = states_.find(key);
+  if (found == states_.end()) found = states_.try_emplace(std::string(key)).first;
+  State& state = found->second;
+  if (state.unit != 0)
+    if (const std::optional<Multiple> multiple = multiple_of(number, state.unit)) return multiple;
+  if (state.trials == kMostTrials) return std::nullopt;
+  state.others.push_back(number);
+  if (state.others.size() < kLearned) return std::nullopt;
+  ++state.trials;
+  const std::optional<double> unit = common_unit(std::move(state.others));
+  state.others.clear();
+  if (!unit) return std::nullopt;
+  state.unit = *unit;
+  return multiple_of(number, state.unit);
+}
+
+namespace {
+
+std::uint64_t hash_of(std::string_view text, std::uint64_t seed) {
+  return XXH3_64bits_withSeed(text.data(), text.size(), seed);
+}
+
+// The strings of a form name its kind, and the last key before each mark.
+struct FormKeys {
+  std::uint64_t kind = 0;
+  std::vector<std::string_view> keys;
+};
+
+FormKeys keys_of(std::string_view text) {
+  FormKeys result;
+  std::string_view key;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_mark(text[i])) result.keys.push_back(key);
+    if (text[i] != '"') continue;
+    std::size_t end = i + 1;
+    while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+    const std::string_view inside = text.substr(i + 1, std::min(end, text.size()) - i - 1);
+    if (inside == "\1") {
+      result.keys.push_back(key);
+    } else {
+      if (key == "ph" || key == "cat") result.kind = hash_of(inside, result.kind + key.size());
+      key = inside;
+    }
+    i = end;
+  }
+  return result;
+}
+
+double unit_of(std::string_view hex) {
+  std::uint64_t bits = 0;
+  std::from_chars(hex.data(), hex.data() + hex.size(), bits, 16);
+  return std::bit_cast<double>(bits);
+}
+
+}  // namespace
+
+std::uint32_t Keys::find(std::uint64_t hash) {
+  const auto [place, is_new] =
+      numbers_.try_emplace(hash, static_cast<std::uint32_t>(states_.size()));
+  if (is_new) states_.emplace_back();
+  return place->second;
+}
+
+Form::Form(std::string_view text, std::uint32_t first_column, Keys& keys) {
+  const FormKeys names = keys_of(text);
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_mark(text[i])) continue;
+    const std::size_t place = columns.size();
+    const std::string_view name =
+        place < names.keys.size() ? names.keys[place] : std::string_view();
+    const char mark = text[i];
+    columns.push_back(
+        {.mark = mark,
+         .literal = text.substr(begin, i - begin),
+         .number = first_column + static_cast<std::uint32_t>(place),
+         .key = keys.find(hash_of(name, names.kind + static_cast<std::uint64_t>(mark))),
+         .name = keys.find(hash_of(name, mark <= kNumberMark ? 0 : static_cast<unsigned>(mark)))});
+    if (mark == kMultipleMark) {
+      columns.back().unit = unit_of(text.substr(i + 1, kUnitBytes));
+      i = std::min(i + kUnitBytes, text.size() - 1);
+    }
+    begin = i + 1;
+  }
+  end = text.substr(begin);
+}
+
 namespace {
 
 constexpr std::size_t kMaxListBytes = 2 * kMostListed;

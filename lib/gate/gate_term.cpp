@@ -1,6 +1,6 @@
 #include "gate/gate_term.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "base/units.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #include "input/digest_source.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "digest/block.h"
-#include "input/seekable_file.h"
+#include "input/byte_source.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "digest/frames.h"
-#include "digest/text_hash.h"
 #include "input/byte_source.h"
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 #include "input/input_list.h"
 
 #include "base/ascii.h"
-#include "base/error.h"
-#include "base/links.h"
+#include "base/file_system.h"
+#include "base/problems.h"
 #include "input/digest_source.h"
-#include "input/other_json.h"
+#include "input/open.h"
 
 #include <fmt/format.h>
 

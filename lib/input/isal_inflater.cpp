@@ -1,4 +1,4 @@
-#include "input/inflater.h"
+#include "input/gzip_source.h"
 
 #if TRACELOOM_HAVE_ISAL
 #include "base/wide_registers.h"

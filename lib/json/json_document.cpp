@@ -1,6 +1,6 @@
 #include "json/json_document.h"
 
-#include "base/json_check.h"
+#include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/event.h"
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "merge/options/merge_options.h"
-#include "merge/options/merge_summary.h"
 
 namespace traceloom {
 

@@ -1,11 +1,7 @@
 #include "merge/team_merge.h"
 
-#include "base/error.h"
-#include "merge/order/merge_output.h"
-#include "merge/order/part_output.h"
-#include "merge/passes/merge_inputs.h"
-#include "merge/write/write_visitor.h"
-#include "merge/write_end.h"
+#include "base/problems.h"
+#include "merge/frame/frame.h"
 #include "output/file_sink.h"
 #include "team/wire.h"
 
@@ -18,6 +14,23 @@
 #include <vector>
 
 namespace traceloom {
+
+MergeSummary write_end(const MergeOptions& options, const MergeInputs& inputs,
+                       WriteVisitor& visitor, MergeOutput& output) {
+  visitor.finish();
+  MergeSummary summary = inputs.summarize(visitor.problems(), visitor.events());
+  std::vector<ProblemCounts> problems;
+  for (const MergedFile& file : summary.files) problems.push_back(file.problems);
+  write_tail(
+      inputs.plan(), inputs.surveys(),
+      [&](std::size_t file, std::int64_t rank) { return summary.files[file].events_of(rank); },
+      problems, inputs.left_out(), [&](std::string_view text) { output.write(text); });
+  output.complete();
+  if (options.before_replacing) options.before_replacing(summary);
+  output.close();
+  return summary;
+}
+
 namespace {
 
 // A process other than the first has written this.

@@ -1,9 +1,7 @@
 // The functions of traceloom_node_merge.h.
 #include "node_merge/node_merger.h"
 #include "node_merge/traceloom_node_merge.h"
-#include "record/c/c_api_options.h"
 #include "record/c/c_api_support.h"
-#include "record/c/call_both.h"
 
 #include <cstddef>
 #include <deque>

@@ -1,16 +1,14 @@
 #include "node_merge/node_merger.h"
 
-#include "base/error.h"
-#include "identity/ranks/trace_name.h"
+#include "base/problems.h"
+#include "identity/ranks/ranks.h"
 #include "merge/options/merge_options.h"
-#include "node_merge/node_notes.h"
-#include "node_merge/node_trace.h"
-#include "record/c/call_both.h"
+#include "node_merge/node_files.h"
+#include "record/c/c_api_support.h"
 #include "record/engine/engine.h"
 #include "record/names/name_template.h"
 #include "record/names/session_place.h"
-#include "record/support/keep_forever.h"
-#include "record/support/quiet_thread.h"
+#include "record/support/process_support.h"
 
 #include <fmt/format.h>
 

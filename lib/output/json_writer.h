@@ -1,12 +1,7 @@
-// JsonWriter: writes strict JSON text; it places commas and brackets itself.
-//
-//   std::string text;
-//   JsonWriter json(text);
-//   json.begin_object(); json.key("rank"); json.value(3); json.end_object();   // {"rank":3}
-//
-// Calls that cannot give JSON (a value without its key, an end that does not match) are bugs of the
-// caller; assertions catch them.
+// Writes strict JSON, and the lists that all reports have in the same form.
 #pragma once
+
+#include "base/problems.h"
 
 #include <concepts>
 #include <cstdint>
@@ -16,6 +11,15 @@
 #include <vector>
 
 namespace traceloom {
+
+// JsonWriter: writes strict JSON text; it places commas and brackets itself.
+//
+//   std::string text;
+//   JsonWriter json(text);
+//   json.begin_object(); json.key("rank"); json.value(3); json.end_object();   // {"rank":3}
+//
+// Calls that cannot give JSON (a value without its key, an end that does not match) are bugs of the
+// caller; assertions catch them.
 
 class JsonWriter {
  public:
@@ -64,5 +68,59 @@ class JsonWriter {
   bool after_key_ = false;
   std::vector<Level> levels_;
 };
+
+// write_list: writes a range as a member of an object, whose value is an array.
+//
+//   json.begin_object();
+//   write_list(json, "ranks", std::vector{0, 1});
+//   json.end_object();                             // {"ranks":[0,1]}
+
+// Elements are of any type that JsonWriter::value() takes. An empty range gives an empty array.
+template <typename List>
+void write_list(JsonWriter& json, std::string_view key, const List& list) {
+  json.key(key);
+  json.begin_array();
+  for (const auto& element : list) json.value(element);
+  json.end_array();
+}
+
+// write_problems: writes the problems of an input as JSON objects, in the same form for all reports
+// and merged traces.
+//
+//   json.key("problems");
+//   json.begin_array();
+//   for (const File& file : files) write_problems(json, file.path, file.problems);
+//   json.end_array();
+
+// Writes one {"file", "kind", "count", "first_offset"} for each kind, with "detail" if the problem
+// has an explanation, into the array that is open.
+void write_problems(JsonWriter& json, std::string_view file, const ProblemCounts& problems);
+
+// write_files, write_file_problems: write the inputs of a report as JSON objects, in the same form
+// for all reports.
+//
+//   write_files(json, run.files);
+//   write_file_problems(json, run.files);
+
+// Writes {"path", "rank", "ranks", "events", "text_bytes", "error"}, with null for missing values.
+void write_file(JsonWriter& json, const FileFacts& file);
+
+// Writes the key "files" and an array of these objects. `File` is a FileFacts.
+template <typename File>
+void write_files(JsonWriter& json, const std::vector<File>& files) {
+  json.key("files");
+  json.begin_array();
+  for (const File& file : files) write_file(json, file);
+  json.end_array();
+}
+
+// Writes the key "problems" and an array of the problems of all files.
+template <typename File>
+void write_file_problems(JsonWriter& json, const std::vector<File>& files) {
+  json.key("problems");
+  json.begin_array();
+  for (const File& file : files) write_problems(json, file.path, file.problems);
+  json.end_array();
+}
 
 }  // namespace traceloom

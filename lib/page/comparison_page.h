@@ -1,3 +1,16 @@
+// The page of a comparison, and what stands above the sections of both sides.
+#pragma once
+
+#include "analysis/report.h"
+#include "comparison/comparison.h"
+#include "page/html/html_writer.h"
+#include "page/page.h"
+
+#include <string>
+#include <string_view>
+
+namespace traceloom {
+
 // write_comparison_page: one HTML file that shows a comparison to a person: its verdict first, and
 // in each section the deltas and then both sides, as the page of a run has them.
 //
@@ -9,15 +22,6 @@
 // `trace-stats compare`. The deltas of `report` are means over all captures; a side's own sections,
 // and the deltas made of them, are of the capture that the side shows. All that page.h says of
 // safety and size holds.
-#pragma once
-
-#include "analysis/report.h"
-#include "comparison/comparison.h"
-#include "page/page_side.h"
-
-#include <string>
-
-namespace traceloom {
 
 struct ComparisonPage {
   const Report& report;
@@ -28,5 +32,14 @@ struct ComparisonPage {
 };
 
 std::string write_comparison_page(const ComparisonPage& page);
+
+// The deltas of a page of two sides, section by section: what stands above the sections of both
+// sides.
+//
+//   open_section(html, "comm", "Communication");
+//   write_deltas(html, page, "comm");
+
+// Writes nothing for a section without deltas.
+void write_deltas(HtmlWriter& html, const ComparisonPage& page, std::string_view section);
 
 }  // namespace traceloom

@@ -1,14 +1,9 @@
-// StepGrid: the lengths of all steps of all ranks as rows and columns that fit a page.
-//
-//   const StepGrid grid = make_step_grid(roles, kMostGridCells);
-//   write_step_grid(html, source, grid);           // the heat map
-//
-// Only steps that count are in it. If there are more ranks or steps than a page has room for,
-// neighbours share a cell, which shows the slowest of them.
+// The heat maps of the page: all steps of all ranks, and who waits for whom.
 #pragma once
 
+#include "analysis/waits/rank_waits.h"
 #include "analysis/waits/step_roles.h"
-#include "page/page_parts.h"
+#include "page/sections.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +12,14 @@
 #include <vector>
 
 namespace traceloom {
+
+// StepGrid: the lengths of all steps of all ranks as rows and columns that fit a page.
+//
+//   const StepGrid grid = make_step_grid(roles, kMostGridCells);
+//   write_step_grid(html, source, grid);           // the heat map
+//
+// Only steps that count are in it. If there are more ranks or steps than a page has room for,
+// neighbours share a cell, which shows the slowest of them.
 
 struct GridCell {
   std::int64_t total_ns = -1;  // -1: no such step
@@ -48,5 +51,13 @@ void write_step_grid(HtmlWriter& html, const PageSource& source, const StepGrid&
 // Writes the picture of how much longer each step of the new side is, and its data: two bytes a
 // cell for the difference, in 1/32767 of the greatest. The grids are common ones.
 void write_delta_grid(HtmlWriter& html, const StepGrid& base, const StepGrid& changed);
+
+// write_wait_matrix: who waits for whom, rank by rank.
+//
+// A rank's wait in a step counts for the rank that came last in it (RankWaits::critical). If there
+// are more ranks than have room, those that wait longest and those that are waited for longest are
+// shown.
+
+void write_wait_matrix(HtmlWriter& html, const PageSource& source, const RankWaits& waits);
 
 }  // namespace traceloom

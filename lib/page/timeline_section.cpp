@@ -1,8 +1,8 @@
 // The timeline, as data for the page's script.
 #include "base/units.h"
 #include "output/json_writer.h"
-#include "page/html/base64.h"
 #include "page/html/figures.h"
+#include "page/html/html_writer.h"
 #include "page/page.h"
 #include "page/sections.h"
 #include "page/timeline/timeline.h"

@@ -1,18 +1,25 @@
 // Devices, kernels and operators, and the tree of calls.
+#include "analysis/memory/counter_series.h"
+#include "analysis/memory/device_memory.h"
+#include "analysis/reports/check_report.h"
 #include "analysis/reports/gpu_report.h"
+#include "analysis/reports/host_report.h"
 #include "analysis/reports/idle_report.h"
+#include "analysis/reports/info_report.h"
 #include "analysis/reports/kernels_report.h"
 #include "analysis/reports/launch_report.h"
 #include "analysis/reports/memcpy_report.h"
+#include "analysis/reports/memory_report.h"
 #include "analysis/reports/ops_report.h"
 #include "base/units.h"
 #include "page/html/figures.h"
-#include "page/html/html_table.h"
+#include "page/html/html_writer.h"
 #include "page/sections.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace traceloom {
 namespace {
@@ -112,6 +119,211 @@ void write_code_section(HtmlWriter& html, const PageSource& source, const PageTr
                  .is_tree = true});
   }
   write_notes(html, tree->notes);
+}
+
+namespace {
+
+// Memory and host: curves of devices' memory and of the machine's counters.
+
+// Keeps the greatest and the last point of each part of equal time, so that no peak is lost.
+std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& points) {
+  if (points.size() <= kMostCurvePoints) return points;
+  std::vector<CurvePoint> kept;
+  const double start = static_cast<double>(points.front().at_ns);
+  const double length = std::max(static_cast<double>(points.back().at_ns) - start, 1.0);
+  constexpr std::size_t kParts = kMostCurvePoints / 2;
+  std::size_t i = 0;
+  for (std::size_t part = 1; part <= kParts && i < points.size(); ++part) {
+    const double end = start + length * static_cast<double>(part) / kParts;
+    std::size_t most = i;
+    std::size_t next = i;
+    while (next < points.size() &&
+           (part == kParts || static_cast<double>(points[next].at_ns) < end)) {
+      if (points[next].value > points[most].value) most = next;
+      ++next;
+    }
+    if (next == i) continue;
+    kept.push_back(points[most]);
+    if (next - 1 != most) kept.push_back(points[next - 1]);
+    i = next;
+  }
+  return kept;
+}
+
+void write_device_curves(HtmlWriter& html, const PageSource& source) {
+  std::vector<DeviceMemory> devices = find_device_memory(source.run);
+  if (devices.empty()) return;
+  std::stable_sort(devices.begin(), devices.end(),
+                   [](const DeviceMemory& a, const DeviceMemory& b) {
+                     return a.peak().allocated > b.peak().allocated;
+                   });
+  html.element("h3", devices.size() > kMostCurves
+                         ? fmt::format("Memory of the {} devices of {} with the highest peaks",
+                                       kMostCurves, devices.size())
+                         : "Memory of each device");
+  html.element("p", "Line: allocated. Dashes: reserved by the allocator.", {{"class", "command"}});
+  write_command(html, source, fmt::format("memory --curve {}", kMostCurvePoints));
+  devices.resize(std::min(devices.size(), kMostCurves));
+  html.open("div", {{"class", "curves"}});
+  for (const DeviceMemory& device : devices) {
+    Curve curve{
+        .title = fmt::format("rank {} {}", device.rank, device.name()),
+        .words = fmt::format("peak {}", format_bytes(static_cast<std::uint64_t>(
+                                            std::max<std::int64_t>(device.peak().allocated, 0)))),
+        .points = {},
+        .second = {},
+        .has_steps = true};
+    for (const MemoryPoint& point : device.curve) {
+      curve.points.push_back({point.at_ns, static_cast<double>(point.allocated)});
+      if (point.reserved != kNotGiven)
+        curve.second.push_back({point.at_ns, static_cast<double>(point.reserved)});
+    }
+    curve.points = thinned(curve.points);
+    curve.second = thinned(curve.second);
+    write_curve(html, curve);
+  }
+  html.close();
+}
+
+std::string value_text(double value, QuantityUnit unit) {
+  switch (unit) {
+    case QuantityUnit::share:
+      return fmt::format("{:.1f} %", 100 * value);
+    case QuantityUnit::bytes:
+      return format_bytes(static_cast<std::uint64_t>(std::max(value, 0.0)));
+    case QuantityUnit::bytes_per_second:
+      return format_bytes(static_cast<std::uint64_t>(std::max(value, 0.0))) + "/s";
+    case QuantityUnit::per_second:
+      return fmt::format("{:.4g}/s", value);
+    case QuantityUnit::none:
+      break;
+  }
+  return fmt::format("{:.4g}", value);
+}
+
+// Shows the counters of the first rank that vary most for their size: a flat line shows nothing.
+void write_host_curves(HtmlWriter& html, const PageSource& source) {
+  if (source.run.ranks.empty()) return;
+  const RankEvents& rank = source.run.ranks.front();
+  struct Found {
+    double variation;
+    Curve curve;
+  };
+  std::vector<Found> found;
+  for (const CounterSeries& series : find_counters(source.run, rank)) {
+    if (series.values.size() < 3) continue;
+    Curve curve{
+        .title = series.process.empty() ? series.name : series.name + ", process " + series.process,
+        .words = {},
+        .points = {},
+        .second = {},
+        .has_steps = false};
+    double sum = 0;
+    double squares = 0;
+    double most = 0;
+    for (const CounterValue& value : series.values) {
+      curve.points.push_back({value.at_ns, value.value});
+      sum += value.value;
+      squares += value.value * value.value;
+      most = std::max(most, value.value);
+    }
+    const auto count = static_cast<double>(series.values.size());
+    const double mean = sum / count;
+    const double variation =
+        mean > 0 ? std::sqrt(std::max(squares / count - mean * mean, 0.0)) / mean : 0;
+    if (!(variation > 0)) continue;
+    curve.words = "at most " + value_text(most, series.unit);
+    curve.points = thinned(curve.points);
+    found.push_back({variation, std::move(curve)});
+  }
+  if (found.empty()) return;
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Found& a, const Found& b) { return a.variation > b.variation; });
+  html.element("h3", fmt::format("Counters of the machine of rank {}", rank.rank));
+  write_command(html, source, "host");
+  found.resize(std::min(found.size(), kMostCurves));
+  html.open("div", {{"class", "curves"}});
+  for (const Found& one : found) write_curve(html, one.curve);
+  html.close();
+}
+
+}  // namespace
+
+void write_memory_section(HtmlWriter& html, const PageSource& source) {
+  write_device_curves(html, source);
+  write_host_curves(html, source);
+  write_tables(html, source, memory_report(source.run, {}, {}),
+               {.command = "memory", .caption = "Memory by device", .rows = 40});
+  write_tables(html, source, host_report(source.run, {}),
+               {.command = "host", .caption = "Counters of the machine", .rows = 60});
+}
+
+namespace {
+
+// Clocks and repairs, and the formulas of the numbers.
+
+constexpr PageDefinition kDefinitions[] = {
+    {"Step",
+     "A span that the framework marks: ProfilerStep#N, Composer's batch with its wait for data, an "
+     "iteration of "
+     "an inference engine. The profiler loses the end of the last one, so it does not count."},
+    {"Role",
+     "Each instant of a step counts for the first of these that covers it: kernel, memcpy, memset, "
+     "communication, runtime, dataloader, cpu, host_code, other. So the roles add up to the step, "
+     "and communication "
+     "and dataloader are what no kernel hides."},
+    {"Share",
+     "A part of the steps that its line names, divided by all their time: sum of parts / sum of "
+     "steps."},
+    {"Mean, median, p99",
+     "Over the steps that count. The median and p99 are the values at 50 % and 99 % of the sorted "
+     "list "
+     "(nearest rank), not between two."},
+    {"Waiting",
+     "Ranks leave a collective together. A rank's time in it beyond that of the rank with the "
+     "least is waiting; "
+     "the rank with the least came last. No clocks are compared."},
+    {"Transfer", "A rank's time in a collective without the waiting."},
+    {"Delay a step",
+     "The time by which a step would be shorter if the rank that came last were as fast as the "
+     "next one."},
+    {"Bus GB/s",
+     "bytes / time, times 2(n-1)/n for an all-reduce and (n-1)/n for all-gather, reduce-scatter "
+     "and all-to-all "
+     "of n ranks, as nccl-tests counts. GB are 10^9 bytes."},
+    {"Compute, idle (devices)",
+     "From the first to the last work of a device: compute is the union of kernels without "
+     "collectives, exposed communication and copies are what lies outside of it, idle is the "
+     "rest."},
+    {"Self time",
+     "A span's time without the spans inside it. Device self time: work that it launched, and none "
+     "of its "
+     "children."},
+    {"Launch delay", "From the begin of the call to the begin of its work on the device."},
+    {"Occupancy, SM efficiency",
+     "Estimates of the profiler for each kernel, weighted by duration: min(1, blocks per SM)."},
+    {"Clock offset",
+     "What is added to the times of a file: from clock syncs, base times of the host, or "
+     "collectives, which "
+     "all ranks leave together."},
+    {"Time left out",
+     "The timeline keeps the longest spans of each row. Shades show where others are, and how much "
+     "of the "
+     "time they cover."},
+};
+
+}  // namespace
+
+void write_files_section(HtmlWriter& html, const PageSource& source) {
+  Report info = info_report(source.run);
+  add_clocks(source.run, info);
+  write_tables(html, source, check_report(source.run).report,
+               {.command = "check", .caption = "Problems of each file"});
+  write_tables(html, source, info, {.command = "info", .caption = "Files"});
+}
+
+void write_definitions(HtmlWriter& html) {
+  write_definition_list(html, kDefinitions);
 }
 
 }  // namespace traceloom

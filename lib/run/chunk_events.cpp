@@ -1,11 +1,11 @@
 #include "run/chunk_events.h"
 
+#include "base/arithmetic.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
-#include "base/saturating.h"
-#include "event/event_label.h"
-#include "run/details.h"
-#include "select/label_filter.h"
+#include "event/event.h"
+#include "run/event_columns.h"
+#include "select/selection.h"
 
 #include <cstring>
 #include <limits>

@@ -11,9 +11,9 @@
 
 #include "event/event.h"
 #include "event/event_timing.h"
+#include "identity/evidence/event_marks.h"
+#include "identity/evidence/event_tally.h"
 #include "identity/evidence/file_evidence.h"
-#include "identity/evidence/row_names.h"
-#include "identity/evidence/start_times.h"
 #include "run/event_columns.h"
 #include "scan/begin_end.h"
 

@@ -6,7 +6,7 @@
 // The tables are in event_class.cpp: to teach all analyses a new kind of event, add a line there.
 #pragma once
 
-#include "event/device_rows.h"
+#include "event/event_side.h"
 
 #include <array>
 #include <cstddef>

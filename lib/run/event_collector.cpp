@@ -1,12 +1,307 @@
 #include "run/event_collector.h"
 
-#include "run/row_spans.h"
-#include "select/label_filter.h"
+#include "select/selection.h"
 
+#include <algorithm>
+#include <charconv>
 #include <limits>
-#include <utility>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
 
 namespace traceloom {
+namespace {
+
+// A row of the file with its meaning.
+struct PlacedRow {
+  RowName name;
+  DeviceRow row;
+  std::int32_t device = 0;
+  std::int32_t stream = -1;
+  // False for a row whose time another row of the same device shows better.
+  bool counts = true;
+  bool is_whole_device = false;  // the row is unknown and so is its whole device: see UnknownSpans
+};
+
+// A device, or a part of one, by its producer's name; a merge puts several of them under one pid.
+using Device = std::pair<std::string_view, std::string_view>;
+
+// The rows of all spans whose meaning depends on the row, by their numbers in Tracks.
+class Rows {
+ public:
+  Rows(const std::vector<EventColumns>& parts, const RowNames& names, const Tracks& tracks)
+      : names_(names), tracks_(tracks) {
+    for (const EventColumns& part : parts)
+      for (const RowSpan& span : part.on_rows)
+        if (!rows_.contains(span.track)) rows_.emplace(span.track, make_row(span.track));
+    find_levels();
+    find_unknown(parts);
+  }
+
+  const PlacedRow& at(std::uint32_t track) const { return rows_.at(track); }
+
+ private:
+  RowName name_of(std::uint32_t track) const {
+    return names_.row(std::string(tracks_.pid(track)), std::string(tracks_.tid(track)));
+  }
+
+  PlacedRow make_row(std::uint32_t track) const {
+    PlacedRow made;
+    made.name = name_of(track);
+    made.row = find_device_row(made.name.process, made.name.thread);
+    made.device = device_number(made.name.process).value_or(0);
+    made.stream = stream_number(made.name.thread).value_or(-1);
+    return made;
+  }
+
+  Device device_of(std::uint32_t track, const PlacedRow& row) const {
+    return {tracks_.pid(track), row.name.process};
+  }
+
+  void find_levels() {
+    std::map<std::pair<Device, RowUse>, std::uint8_t> highest;
+    const auto highest_of = [&](std::uint32_t track, const PlacedRow& row) -> std::uint8_t& {
+      return highest[{device_of(track, row), row.row.use}];
+    };
+    for (const auto& [track, row] : rows_) {
+      std::uint8_t& level = highest_of(track, row);
+      level = std::max(level, row.row.level);
+    }
+    for (auto& [track, row] : rows_) row.counts = row.row.level == highest_of(track, row);
+  }
+
+  // Finds devices about which nothing is known. If no row has work, only the producer's computed
+  // results (RowUse::check) are left, and these count as unknown, too.
+  void find_unknown(const std::vector<EventColumns>& parts) {
+    std::map<Device, bool> understood;
+    bool any = false;
+    for (const auto& [track, row] : rows_) {
+      const bool is_work = row.row.use == RowUse::work || row.row.use == RowUse::communication;
+      understood[device_of(track, row)] |= is_work;
+      any |= is_work;
+    }
+    bool any_unknown = false;
+    for (auto& [track, row] : rows_) {
+      if (row.row.use == RowUse::check && !any) row.row = {RowUse::unknown};
+      any_unknown |= row.row.use == RowUse::unknown;
+    }
+    if (any_unknown) note_devices(parts, understood);
+    for (auto& [track, row] : rows_) {
+      // XLA uses this process for rows that are no device.
+      const bool is_beside = row.name.process.starts_with("/device:CUSTOM:") && any;
+      row.is_whole_device = !is_beside && !understood[device_of(track, row)];
+    }
+  }
+
+  // Marks devices as understood if their work has a category.
+  void note_devices(const std::vector<EventColumns>& parts, std::map<Device, bool>& understood) {
+    std::set<std::uint32_t> tracks;
+    for (const EventColumns& part : parts)
+      for (const DeviceSpan& span : part.devices) tracks.insert(span.track);
+    for (auto& [device, is_understood] : understood)
+      for (const std::uint32_t track : tracks)
+        is_understood |=
+            tracks_.pid(track) == device.first && name_of(track).process == device.second;
+  }
+
+  const RowNames& names_;
+  const Tracks& tracks_;
+  std::map<std::uint32_t, PlacedRow> rows_;
+};
+
+// Returns N of "N" and of "train N".
+std::int64_t number_in(std::string_view name) {
+  const std::size_t before = name.find_last_not_of("0123456789");
+  const std::string_view digits = before == name.npos ? name : name.substr(before + 1);
+  std::int64_t number = kNoId;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc{} ? number : kNoId;
+}
+
+// Returns "hcom_allReduce__637" for Ascend's "hcom_allReduce__637_0_1". The number of the group
+// stays; the numbers of the single collective are removed, since they would make each name unique.
+std::string_view without_index(std::string_view name) {
+  const std::size_t group = name.starts_with("hcom_") ? name.find("__") : name.npos;
+  if (group == name.npos) return name;
+  return name.substr(0, name.find('_', group + 2));
+}
+
+// Splits the spans of a row into pieces, so that each instant belongs to the innermost span there.
+void append_innermost(std::vector<DeviceSpan> spans, std::vector<DeviceSpan>& pieces) {
+  std::stable_sort(spans.begin(), spans.end(), [](const DeviceSpan& a, const DeviceSpan& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+  });
+  std::vector<const DeviceSpan*> open;
+  std::int64_t at_ns = 0;
+  const auto add_until = [&](std::int64_t to_ns) {
+    const DeviceSpan& span = *open.back();
+    if (to_ns <= at_ns && span.start_ns != span.end_ns) return;
+    pieces.push_back(span);
+    pieces.back().start_ns = at_ns;
+    pieces.back().end_ns = at_ns = std::max(at_ns, to_ns);
+  };
+  const auto close_until = [&](std::int64_t ns) {
+    for (; !open.empty() && open.back()->end_ns <= ns; open.pop_back())
+      add_until(open.back()->end_ns);
+  };
+  for (const DeviceSpan& span : spans) {
+    close_until(span.start_ns);
+    if (!open.empty()) add_until(span.start_ns);
+    open.push_back(&span);
+    at_ns = std::max(at_ns, span.start_ns);
+    if (open.size() == 1) at_ns = span.start_ns;
+  }
+  close_until(std::numeric_limits<std::int64_t>::max());
+}
+
+class Placer {
+ public:
+  Placer(const Rows& rows, RowTexts texts) : rows_(rows), texts_(texts) {}
+
+  void place(EventColumns& part) {
+    for (const RowSpan& span : part.on_rows) place(span, part);
+    part.on_rows = {};
+  }
+
+  // Returns the columns that need the spans of all parts.
+  EventColumns finish() {
+    EventColumns rest;
+    for (auto& [track, spans] : nested_) append_innermost(std::move(spans), rest.devices);
+    for (const auto& [key, spans] : unknown_) rest.unknown.push_back(spans);
+    return rest;
+  }
+
+ private:
+  void place(const RowSpan& span, EventColumns& part) {
+    const PlacedRow& placed = rows_.at(span.track);
+    if (placed.row.use == RowUse::unknown || is_unknown_work(span, placed))
+      return add_unknown(span, placed);
+    if (!placed.counts) return;
+    const Known& known = known_of(span, placed);
+    const EventClass kind = known.kind;
+    if (kind.place == EventPlace::nowhere) return;
+    HostSpan host = span;
+    host.label = known.label;
+    if (kind.place == EventPlace::call)
+      return part.calls.push_back({host, span.correlation, kNoId});
+    if (kind.place == EventPlace::device) {
+      const std::int32_t stream = span.stream >= 0 ? span.stream : placed.stream;
+      const DeviceSpan device{host, span.correlation, kNoId, placed.device, stream, span.detail};
+      if (placed.row.is_nested)
+        nested_[span.track].push_back(device);
+      else
+        part.devices.push_back(device);
+      return;
+    }
+    place_host(host, span, kind, part);
+  }
+
+  void place_host(const HostSpan& host, const RowSpan& span, const EventClass& kind,
+                  EventColumns& part) {
+    if (kind.role != Role::other)
+      part.hosts.push_back(host);
+    else if (texts_.frames)
+      part.frames.push_back(host);
+    if (kind.mark == SpanMark::none) return;
+    const bool by_name = kind.mark == SpanMark::device_step;
+    const std::int64_t number = by_name ? number_in(texts_.labels.name(host.label)) : span.step;
+    part.marks.push_back({host, number, kNoEpoch, kind.mark, false});
+  }
+
+  // True for a span with an unknown category that names a stream of a device.
+  static bool is_unknown_work(const RowSpan& span, const PlacedRow& placed) {
+    return placed.row.use == RowUse::host && span.has_category && span.device >= 0 &&
+           span.stream >= 0;
+  }
+
+  // The class of a label on rows of a certain use, and the label for it.
+  struct Known {
+    EventClass kind;
+    std::uint32_t label;
+  };
+
+  // Each name is classified once for each use of a row.
+  const Known& known_of(const RowSpan& span, const PlacedRow& placed) {
+    const DeviceRow& row = placed.row;
+    const std::tuple key(span.label, row.use, row.maker, row.is_program, span.step != kNoId);
+    const auto found = known_.find(key);
+    if (found != known_.end()) return found->second;
+    const EventClass kind = kind_of(span, placed);
+    return known_.emplace(key, Known{kind, label_of(span.label, kind)}).first->second;
+  }
+
+  EventClass kind_of(const RowSpan& span, const PlacedRow& placed) const {
+    const std::string_view name = texts_.labels.name(span.label);
+    if (placed.row.use == RowUse::host && placed.row.maker == RowMaker::none)
+      return texts_.labels.kind(span.label);
+    const EventClass kind = classify_on_row(placed.row, name);
+    if (placed.row.use != RowUse::host || span.step == kNoId) return kind;
+    return {EventPlace::host, Role::other, SpanMark::step};
+  }
+
+  std::uint32_t label_of(std::uint32_t label, const EventClass& kind) {
+    const std::string_view name = texts_.labels.name(label);
+    const std::string_view shown = kind.role == Role::communication ? without_index(name) : name;
+    if (texts_.labels.kind(label) == kind && shown == name) return label;
+    return texts_.labels.intern(shown, texts_.labels.category(label), kind);
+  }
+
+  void add_unknown(const RowSpan& span, const PlacedRow& placed) {
+    const bool by_category = placed.row.use != RowUse::unknown;
+    const std::uint32_t category = by_category ? span.label : kNoDetail;
+    const auto [found, is_new] = unknown_.try_emplace({span.track, category});
+    UnknownSpans& spans = found->second;
+    if (is_new) {
+      spans.track = span.track;
+      spans.is_whole_device = placed.is_whole_device;
+      std::string text;
+      append_detail(text, "process", placed.name.process);
+      append_detail(text, "thread", placed.name.thread);
+      if (by_category) append_detail(text, "category", texts_.labels.category(span.label));
+      spans.detail = texts_.details.intern(text);
+    }
+    ++spans.count;
+    spans.total_ns += span.end_ns - span.start_ns;
+  }
+
+  const Rows& rows_;
+  RowTexts texts_;
+  std::map<std::uint32_t, std::vector<DeviceSpan>> nested_;  // keyed by row
+  std::map<std::pair<std::uint32_t, std::uint32_t>, UnknownSpans> unknown_;
+  std::map<std::tuple<std::uint32_t, RowUse, RowMaker, bool, bool>, Known> known_;
+};
+
+}  // namespace
+
+void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, RowTexts texts) {
+  const auto is_placed = [](const EventColumns& part) { return part.on_rows.empty(); };
+  if (std::all_of(parts.begin(), parts.end(), is_placed)) return;
+  const Rows rows(parts, names, texts.tracks);
+  Placer placer(rows, texts);
+  for (EventColumns& part : parts) placer.place(part);
+  EventColumns rest = placer.finish();
+  if (!rest.empty()) parts.push_back(std::move(rest));
+  std::erase_if(parts, [](const EventColumns& part) { return part.empty(); });
+}
+
+void name_devices_by_rows(std::vector<EventColumns>& parts, const RowNames& names,
+                          const Tracks& tracks) {
+  std::map<std::uint32_t, std::int32_t> devices;  // keyed by row
+  for (EventColumns& part : parts)
+    for (DeviceSpan& span : part.devices) {
+      if (span.device >= 0) continue;
+      const auto [device, is_new] = devices.try_emplace(span.track, -1);
+      if (is_new) {
+        const RowName row =
+            names.row(std::string(tracks.pid(span.track)), std::string(tracks.tid(span.track)));
+        if (looks_like_device(row.process))
+          device->second =
+              static_cast<std::int32_t>(std::min<std::int64_t>(number_in(row.process), 0xffff));
+      }
+      span.device = device->second;
+    }
+}
 
 // Turns the pairs of B and E of one file into rows of its columns.
 class EventCollector::PairReader {

@@ -1,17 +1,12 @@
-// EventCollector: a visitor for scan_files() that gathers the columns of all files.
-//
-//   EventCollector collector(paths.size(), false);
-//   scan_files(paths, collector, {});
-//   collector.files()[0].parts
+// Gathers the columns of all files, and places the spans whose meaning depends on their row.
 #pragma once
 
-#include "flows/arrow_tally.h"
-#include "flows/flow_ends.h"
-#include "identity/evidence/row_names.h"
+#include "base/string_table.h"
+#include "flows/flow_arrows.h"
+#include "identity/evidence/event_marks.h"
 #include "identity/repeats/file_reading.h"
 #include "run/chunk_events.h"
 #include "run/event_columns.h"
-#include "scan/result_pool.h"
 #include "scan/scan_files.h"
 
 #include <cstddef>
@@ -22,6 +17,35 @@
 #include <vector>
 
 namespace traceloom {
+
+// place_row_spans: resolves spans whose meaning depends on their row. They become spans of the
+// host, calls, device work or steps once the file has been read to its end and its rows have names.
+//
+//   place_row_spans(collected.parts, collected.row_names, {labels, tracks, details, frames});
+//
+// If several rows of one device show the same time (streams, ops and modules of XLA; groups and
+// planes of Ascend's collectives), only the rows nearest to the device count. If spans lie in
+// others, each instant counts for the innermost one.
+
+struct RowTexts {
+  Labels& labels;
+  const Tracks& tracks;
+  StringTable& details;
+  bool frames = false;  // WantedColumns::frames
+};
+
+// All parts belong to one file. Afterwards no part has `on_rows`.
+void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, RowTexts texts);
+
+// Gives work without a device the device in the name of its row: 17 for "MTIA 17".
+void name_devices_by_rows(std::vector<EventColumns>& parts, const RowNames& names,
+                          const Tracks& tracks);
+
+// EventCollector: a visitor for scan_files() that gathers the columns of all files.
+//
+//   EventCollector collector(paths.size(), false);
+//   scan_files(paths, collector, {});
+//   collector.files()[0].parts
 
 // The result of reading one file. Times are on the file's own clock.
 struct CollectedEvents : FileReading {

@@ -1,21 +1,118 @@
-// EventColumns: the events that analyses use, as rows of numbers; the texts are in tables.
-//
-//   for (const DeviceSpan& span : columns.devices) busy.push_back(span.interval());
+// The events that analyses use as columns of numbers, and the facts that are read from their
+// args.
 #pragma once
 
 #include "base/packed_rows.h"
 #include "base/string_table.h"
 #include "run/event_class.h"
 #include "run/intervals.h"
-#include "run/samples.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace traceloom {
+
+// Samples: amounts at a moment, from torch's "[memory]" instants and from counters.
+//
+//   if (const auto sample = read_memory_sample(event.text(Key::args))) use(sample->bytes);
+
+// The value of an address or total that the event does not have.
+inline constexpr std::int64_t kNotGiven = std::numeric_limits<std::int64_t>::min();
+
+// Memory that an allocator of torch allocated or freed.
+struct MemorySample {
+  std::int64_t start_ns = 0;
+  std::uint32_t track = 0;       // number in Tracks of the thread that asked for it
+  std::int32_t device_type = 0;  // torch's number of the type
+  std::int64_t device = -1;      // -1 for the host
+  std::int64_t bytes = 0;        // bytes allocated; negative if freed
+  std::int64_t address = kNotGiven;
+  std::int64_t allocated = kNotGiven;  // bytes allocated on the device in all, including this
+  std::int64_t reserved = kNotGiven;
+};
+
+// One value of a counter event (C).
+struct CounterSample {
+  std::int64_t start_ns = 0;
+  std::uint32_t label = 0;  // number in Labels
+  std::uint32_t track = 0;  // number in Tracks
+  std::uint32_t key = 0;    // number in Run::details of the value's key in the event's args
+  double value = 0;
+};
+
+inline constexpr std::string_view kMemoryEvent = "[memory]";
+
+// Reads the args of a "[memory]" instant; nullopt if they do not give the bytes.
+std::optional<MemorySample> read_memory_sample(std::string_view args);
+
+// Reads a number, also in quotes, that can be added up: at most 1e100.
+std::optional<double> read_counter_value(std::string_view value);
+
+// Returns "CPU", "GPU0" (CUDA and ROCm), "XPU1", or "device 42:0" for a type without a name here.
+std::string memory_device_name(std::int32_t type, std::int64_t device);
+
+// Details: the facts that the args of device work give besides its time, as one text.
+//
+//   std::string_view grid = find_detail(run.details[span.detail], "grid");       // "[32, 1, 1]"
+//
+// All work of one kernel with one launch configuration has the same text, so there are few texts.
+
+// True for the keys of launch configuration, occupancy, bytes and bandwidth of copies, and of
+// collectives.
+bool is_detail(std::string_view key);
+
+// True for the keys by which Ascend describes a collective: the type and number of its elements.
+bool is_transfer_detail(std::string_view key);
+
+// True for the arguments of an operator: "Input Dims", "Input type", "Input Strides", "Concrete
+// Inputs".
+bool is_argument(std::string_view key);
+
+// The key of the shapes of an operator's arguments.
+inline constexpr std::string_view kShapes = "Input Dims";
+
+// Appends `value` as it is written in the file, but lists with uniform white space.
+void append_detail(std::string& text, std::string_view key, std::string_view value);
+
+// Returns the value as it is written, strings without their quotes; empty if there is none.
+std::string_view find_detail(std::string_view text, std::string_view key);
+std::optional<double> find_number(std::string_view text, std::string_view key);
+std::optional<std::int64_t> find_integer(std::string_view text, std::string_view key);
+
+// The same facts of one text, which is split only once. It is for those who ask for many of them:
+// the 13 questions about one collective took 22 % of `bottleneck` when each searched the text.
+// Values are views into the text.
+//
+//   const Details details(run.details[span.detail]);
+//   std::string_view dtype = details.find("dtype");
+class Details {
+ public:
+  explicit Details(std::string_view text);
+
+  std::string_view find(std::string_view key) const;
+  std::optional<std::int64_t> find_integer(std::string_view key) const;
+
+ private:
+  struct Entry {
+    std::string_view key;
+    std::string_view value;
+  };
+  // The array has room for all keys that is_detail() knows. Further ones stay in rest_, which
+  // find() searches.
+  std::array<Entry, 24> entries_;
+  std::size_t size_ = 0;
+  std::string_view rest_;
+};
+
+// EventColumns: the events that analyses use, as rows of numbers; the texts are in tables.
+//
+//   for (const DeviceSpan& span : columns.devices) busy.push_back(span.interval());
 
 // Means that a correlation, external id, step, epoch or device is not known.
 inline constexpr std::int64_t kNoId = -1;
@@ -191,7 +288,7 @@ struct WantedColumns {
 
 struct EventColumns {
   std::size_t file = 0;  // file number as in Tracks::file(); ids are unique only within a file
-                         // (run/id_index.h)
+                         // (run/launches.h)
   PackedRows<HostSpan> hosts;
   std::vector<OperatorSpan> operators;
   std::vector<HostSpan> frames;

@@ -6,7 +6,7 @@
 //   if (team.is_first()) use(collector.files());                  // of all files
 #pragma once
 
-#include "base/file_block.h"
+#include "base/problems.h"
 #include "run/event_collector.h"
 #include "run/run.h"
 #include "team/team.h"

@@ -1,9 +1,7 @@
 #include "run/launches.h"
 
-#include "base/saturating.h"
+#include "base/arithmetic.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <limits>
 
 namespace traceloom {

@@ -1,3 +1,165 @@
+// The spans of host threads in order, as stacks and as trees of operators with the device work
+// they launched.
+#pragma once
+
+#include "run/launches.h"
+#include "run/run.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <vector>
+
+namespace traceloom {
+
+// SpanStack: finds the span around a span of a row, and each span's own time.
+//
+//   SpanStack stack;
+//   for (const HostSpan& span : sorted) {                      // by start, longer ones first
+//     const SpanStack::Place place = stack.find(span.start_ns, span.end_ns);
+//     if (place.around != SpanStack::kNone) self_ns[place.around] -= place.counted_ns;
+//     stack.push(node++, span.end_ns, place);                  // unless it has none in it
+//   }
+//
+// Spans nest by time. If a span crosses the end of the span in which it starts, it becomes that
+// span's sibling, and the time that both share counts for the earlier one. So no instant counts
+// twice. The own time of a span is its counted time without that of its children; the own times of
+// all spans of a row add up to the time in which any of them runs.
+
+class SpanStack {
+ public:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  struct Place {
+    std::uint32_t around = kNone;  // node of the innermost span around it
+    std::int64_t counted_ns = 0;   // nanoseconds of its length that count
+    bool crosses = false;          // it crosses the end of another span
+  };
+
+  // Returns the place of the next span of the row.
+  Place find(std::int64_t start_ns, std::int64_t end_ns) {
+    std::int64_t from_ns = start_ns;
+    bool crosses = false;
+    while (!open_.empty() && !holds(open_.back(), start_ns, end_ns)) {
+      if (open_.back().end_ns > start_ns) {
+        crosses = true;
+        from_ns = std::max(from_ns, open_.back().end_ns);
+      }
+      open_.pop_back();
+    }
+    if (!open_.empty()) from_ns = std::max(from_ns, open_.back().from_ns);
+    const std::uint32_t around = open_.empty() ? kNone : open_.back().node;
+    return {around, end_ns - std::min(from_ns, end_ns), crosses};
+  }
+
+  // Returns the innermost span around a span that does not belong to the row itself.
+  std::uint32_t around(std::int64_t start_ns, std::int64_t end_ns) const {
+    for (std::size_t i = open_.size(); i-- > 0;)
+      if (holds(open_[i], start_ns, end_ns)) return open_[i].node;
+    return kNone;
+  }
+
+  // Opens a span, which then can be the `around` of later ones as `node`.
+  void push(std::uint32_t node, std::int64_t end_ns, const Place& place) {
+    open_.push_back({node, end_ns - place.counted_ns, end_ns});
+  }
+
+  // Starts another row.
+  void clear() { open_.clear(); }
+
+ private:
+  struct Open {
+    std::uint32_t node;
+    std::int64_t from_ns;  // start of the time that counts
+    std::int64_t end_ns;
+  };
+
+  // A span without length at the end of another span lies in that span.
+  static bool holds(const Open& outer, std::int64_t start_ns, std::int64_t end_ns) {
+    return end_ns <= outer.end_ns && (start_ns < outer.end_ns || start_ns == end_ns);
+  }
+
+  std::vector<Open> open_;
+};
+
+// HostOrder: the spans of a rank's host threads, row by row, outer spans before the spans in them.
+//
+//   HostOrder order(rank, {.frames = true});
+//   for (const HostRef& ref : order.refs()) use(order.span(ref).start_ns, ref.kind());
+//
+// It takes eight bytes a span: the spans stay in the columns, unless they are packed there.
+
+// If two spans begin and end together, the span of the smaller kind is the outer one.
+enum class HostKind : std::uint8_t { frame, host, operation, call };
+inline constexpr std::size_t kHostKinds = 4;
+
+// The place of a span in the columns of its rank.
+class HostRef {
+ public:
+  HostRef(std::size_t part, HostKind kind, std::size_t row)
+      : part_(static_cast<std::uint32_t>(part)),
+        kind_and_row_(static_cast<std::uint32_t>(kind) << kRowBits |
+                      static_cast<std::uint32_t>(row)) {}
+
+  std::size_t part() const { return part_; }
+  HostKind kind() const { return static_cast<HostKind>(kind_and_row_ >> kRowBits); }
+  std::size_t row() const { return kind_and_row_ & ((std::uint32_t{1} << kRowBits) - 1); }
+  // True if this span stands before the other in the files.
+  bool stands_before(const HostRef& other) const {
+    return part_ != other.part_ ? part_ < other.part_ : kind_and_row_ < other.kind_and_row_;
+  }
+
+ private:
+  static constexpr unsigned kRowBits = 30;  // a part holds only one chunk of text
+
+  std::uint32_t part_;
+  std::uint32_t kind_and_row_;
+};
+
+// The kinds of spans to include.
+struct HostKinds {
+  bool frames = false;
+  bool hosts = false;
+  bool operators = true;
+  bool calls = true;
+};
+
+// Orders the spans of one rank; the rank must outlive it.
+class HostOrder {
+ public:
+  HostOrder(const RankEvents& rank, const HostKinds& kinds);
+
+  // Sorted by row, then by start, longer spans first.
+  const std::vector<HostRef>& refs() const { return refs_; }
+  const HostSpan& span(const HostRef& ref) const;
+  // These two take only refs of their kind.
+  const OperatorSpan& operation(const HostRef& ref) const {
+    return rank_.parts[ref.part()].operators[ref.row()];
+  }
+  const CallSpan& call(const HostRef& ref) const {
+    return rank_.parts[ref.part()].calls[ref.row()];
+  }
+
+ private:
+  using Refs = std::vector<HostRef>;
+
+  void unpack_hosts();
+  template <typename Span>
+  void add(std::size_t part, HostKind kind, const std::vector<Span>& spans);
+  // Moves the runs of a row to refs_.
+  void merge_runs(std::array<Refs, kHostKinds>& runs);
+
+  const RankEvents& rank_;
+  std::vector<std::vector<HostSpan>> hosts_;  // unpacked hosts of each part
+  // Spans of one kind and row mostly stand in order in a file, so that merging is faster than
+  // sorting them all.
+  std::map<std::uint32_t, std::array<Refs, kHostKinds>> runs_;  // by row
+  Refs refs_;
+};
+
 // Operators: the operators of host threads as trees, with the device work that each of them
 // launched.
 //
@@ -13,17 +175,6 @@
 // 3. if no launching call was recorded, the operator whose External id the work itself has.
 //
 // Ids are looked up by the rule of IdIndex. The run must have been read with details.
-#pragma once
-
-#include "run/host_order.h"
-#include "run/id_index.h"
-#include "run/run.h"
-
-#include <cstdint>
-#include <limits>
-#include <vector>
-
-namespace traceloom {
 
 // Takes 64 bytes, because runs have millions of them.
 struct OperatorNode {

@@ -1,13 +1,12 @@
 #include "run/run.h"
 
-#include "base/saturating.h"
+#include "base/arithmetic.h"
 #include "identity/clocks/clock_plan.h"
 #include "identity/ranks/ranks.h"
 #include "run/event_collector.h"
 #include "run/gather_events.h"
-#include "run/recorded_times.h"
-#include "run/step_runs.h"
-#include "team/share_out.h"
+#include "run/steps.h"
+#include "team/team.h"
 #include "team/wire.h"
 
 #include <algorithm>

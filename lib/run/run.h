@@ -11,14 +11,12 @@
 // the text.
 #pragma once
 
-#include "base/file_facts.h"
+#include "base/problems.h"
 #include "clock/alignment.h"
 #include "input/input_list.h"
 #include "run/event_columns.h"
 #include "run/steps.h"
-#include "select/number_range.h"
-#include "select/step_selection.h"
-#include "select/time_selection.h"
+#include "select/selection.h"
 #include "team/team.h"
 
 #include <cassert>
@@ -39,18 +37,18 @@ struct RunRequest {
   std::optional<TimeSelection> time = {};   // only events that start in it
   std::optional<StepSelection> steps = {};  // only these steps, and events that start in them
   bool details = false;    // also gather the details of all device work, not only of collectives
-                           // (run/details.h), and operators in a column of their own
+                           // (run/event_columns.h), and operators in a column of their own
   bool arguments = false;  // with details: also gather the arguments of operators
   bool shapes = false;     // operators in a column of their own, with the shapes of their arguments
                            // alone
   bool frames = false;     // also gather spans around other spans: see EventColumns::frames
   bool python = false;     // of the frames, only Python's functions of at least 20 us:
                            // Role::host_code; and all calls of torch modules (SpanMark::module)
-  bool samples = false;    // also gather counters and "[memory]" instants (run/samples.h)
+  bool samples = false;    // also gather counters and "[memory]" instants (run/event_columns.h)
   bool spread = false;     // in a team, leave the events of each rank where they were read: see
                            // RankEvents::is_here
   bool arrows = false;     // also count arrows that lack an end, or end before they start, as
-                           // problems of their file (flows/arrow_tally.h)
+                           // problems of their file (flows/flow_arrows.h)
   bool keep_going = false;  // leave out an input that is no trace, instead of throwing its Error
   unsigned threads = 0;     // 0: one a core
   std::function<void(std::uint64_t)> progress = {};  // called as in ScanOptions
@@ -91,7 +89,7 @@ struct RankEvents {
   std::int64_t rank = 0;
   std::vector<EventColumns> parts;
   StepList steps;
-  Intervals unrecorded = {};  // times between recordings: run/recorded_times.h
+  Intervals unrecorded = {};  // times between recordings: run/steps.h
   EventKinds kinds = {};
   // False if another process of the team has the events, which happens only if the request says
   // `spread`. Then `parts` are empty here; all else is known. See per_rank/per_rank.h.

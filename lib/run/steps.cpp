@@ -1,14 +1,15 @@
 #include "run/steps.h"
 
 #include "run/launches.h"
-#include "run/recorded_times.h"
-#include "run/step_runs.h"
+#include "run/run.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -377,6 +378,166 @@ StepList find_steps(const std::vector<EventColumns>& parts) {
   for (const Step& step : list) steps.list.push_back(step);
   steps.list.shrink_to_fit();
   return steps;
+}
+
+namespace {
+
+// A run (key: its number) lasts from the begin of its first step to the end of its last one.
+using RunTimes = std::map<std::uint32_t, Interval>;
+
+RunTimes times_of_runs(const StepList& steps) {
+  RunTimes times;
+  for (const Step& step : steps.list) {
+    const auto [time, is_new] = times.try_emplace(step.run, step.time);
+    if (!is_new) time->second.to_ns = std::max(time->second.to_ns, step.time.to_ns);
+  }
+  return times;
+}
+
+bool have_the_same(const std::vector<RunTimes>& ranks) {
+  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+  return std::all_of(ranks.begin(), ranks.end(), [&](const RunTimes& times) {
+    return std::equal(times.begin(), times.end(), ranks.front().begin(), ranks.front().end(), same);
+  });
+}
+
+}  // namespace
+
+std::uint32_t RunCounter::run_of(const Step& step) {
+  StepKey key = key_of(step);
+  key.run = before_.run;
+  const bool known =
+      key.number >= 0 && before_.number >= 0 && (key.epoch == kNoId) == (before_.epoch == kNoId);
+  if (known && !(before_ < key)) ++key.run;
+  before_ = key;
+  return key.run;
+}
+
+void align_runs(std::vector<RankEvents>& ranks, bool common_clock) {
+  std::vector<RunTimes> times;
+  for (const RankEvents& rank : ranks)
+    if (!rank.steps.list.empty()) times.push_back(times_of_runs(rank.steps));
+  if (times.empty() || !common_clock || have_the_same(times)) return;
+  Intervals all;
+  for (const RunTimes& runs : times)
+    for (const auto& [run, time] : runs) all.push_back(time);
+  all = unite(std::move(all));
+  const auto place_of = [&](const Interval& time) {
+    const auto behind =
+        std::upper_bound(all.begin(), all.end(), time.from_ns,
+                         [](std::int64_t ns, const Interval& one) { return ns < one.from_ns; });
+    return static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(behind - all.begin() - 1, 0));
+  };
+  for (RankEvents& rank : ranks) {
+    std::map<std::uint32_t, std::uint32_t> places;
+    for (const auto& [run, time] : times_of_runs(rank.steps)) places[run] = place_of(time);
+    rank.steps.list.rewrite([&](Step& step) {
+      step.run = places[step.run];
+      return true;
+    });
+  }
+}
+
+namespace {
+
+template <typename Use>
+void for_each_time(const EventColumns& part, Recorded what, Use use) {
+  if (what != Recorded::device) {
+    for (const HostSpan& span : part.hosts) use(span.interval());
+    for (const HostSpan& span : part.operators) use(span.interval());
+  }
+  if (what != Recorded::host) {
+    for (const HostSpan& span : part.calls) use(span.interval());
+    for (const HostSpan& span : part.devices) use(span.interval());
+  }
+  if (what == Recorded::all)
+    for (const MarkedSpan& span : part.marks)
+      if (span.mark != SpanMark::module) use(span.interval());
+}
+
+// Returns the longest interval of `window` that is not in the set; empty if there is none.
+Interval longest_free(const Interval& window, const Intervals& set) {
+  Interval longest;
+  for (const Interval& free : subtract({window}, set))
+    if (length_ns(free) > length_ns(longest)) longest = free;
+  return longest;
+}
+
+// Returns the gaps between steps of the host whose numbers are not consecutive.
+Intervals find_breaks(const StepList& steps) {
+  Intervals breaks;
+  if (steps.kind != StepKind::torch) return breaks;
+  bool is_first = true;
+  Step before;
+  for (const Step& step : steps.list) {
+    if (!is_first && step.number != before.number + 1 && before.host.to_ns < step.host.from_ns)
+      breaks.push_back({before.host.to_ns, step.host.from_ns});
+    before = step;
+    is_first = false;
+  }
+  return breaks;
+}
+
+// Returns the first interval of the set that ends after that moment.
+Intervals::const_iterator first_behind(const Intervals& set, std::int64_t ns) {
+  return std::upper_bound(set.begin(), set.end(), ns, [](std::int64_t moment, const Interval& one) {
+    return moment < one.to_ns;
+  });
+}
+
+// Returns, for each break, the instants at which something was recorded.
+std::vector<Intervals> recorded_in(const Intervals& breaks,
+                                   const std::vector<EventColumns>& parts) {
+  std::vector<Intervals> recorded(breaks.size());
+  const auto add = [&](const Interval& time) {
+    auto window = first_behind(breaks, time.from_ns);
+    for (; window != breaks.end() && window->from_ns < time.to_ns; ++window)
+      recorded[static_cast<std::size_t>(window - breaks.begin())].push_back(time);
+  };
+  for (const EventColumns& part : parts) for_each_time(part, Recorded::all, add);
+  for (Intervals& times : recorded) times = unite(std::move(times));
+  return recorded;
+}
+
+}  // namespace
+
+Intervals times_of_files(const std::vector<EventColumns>& parts, Recorded what) {
+  std::map<std::size_t, Interval> files;
+  for (const EventColumns& part : parts)
+    for_each_time(part, what, [&](const Interval& time) {
+      const auto [file, is_new] = files.try_emplace(part.file, time);
+      if (is_new) return;
+      file->second.from_ns = std::min(file->second.from_ns, time.from_ns);
+      file->second.to_ns = std::max(file->second.to_ns, time.to_ns);
+    });
+  if (files.size() == 1) return {files.begin()->second};  // kept even if the file spans no time
+  Intervals times;
+  times.reserve(files.size());
+  for (const auto& [file, time] : files) times.push_back(time);
+  return unite(std::move(times));
+}
+
+Intervals find_unrecorded(const std::vector<EventColumns>& parts, const StepList& steps) {
+  Intervals unrecorded;
+  const bool several = std::any_of(parts.begin(), parts.end(), [&](const EventColumns& part) {
+    return part.file != parts.front().file;
+  });
+  if (several) {
+    const Intervals times = times_of_files(parts, Recorded::all);
+    for (std::size_t i = 1; i < times.size(); ++i)
+      unrecorded.push_back({times[i - 1].to_ns, times[i].from_ns});
+  }
+  const Intervals breaks = find_breaks(steps);
+  if (breaks.empty()) return unrecorded;
+  const std::vector<Intervals> recorded = recorded_in(breaks, parts);
+  for (std::size_t i = 0; i < breaks.size(); ++i)
+    unrecorded.push_back(longest_free(breaks[i], recorded[i]));
+  return unite(std::move(unrecorded));
+}
+
+bool holds_any(const Intervals& set, const Interval& window) {
+  const auto after = first_behind(set, window.from_ns);
+  return after != set.end() && after->from_ns < window.to_ns;
 }
 
 }  // namespace traceloom

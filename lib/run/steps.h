@@ -1,3 +1,18 @@
+// The training steps of a rank, the runs they belong to, and the times at which the rank was
+// recorded.
+#pragma once
+
+#include "base/packed_rows.h"
+#include "run/event_columns.h"
+#include "run/intervals.h"
+
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace traceloom {
+
 // Steps: the training steps of a rank, with their begins and ends.
 //
 //   StepList steps = find_steps(parts);
@@ -20,17 +35,6 @@
 // The tail of torch steps and iterations does not count: steps after the last one with device work,
 // and the last one if it has less than 0.8 of the device work of the previous one (of the same
 // phase), because the profiler lost its end. If there are several runs, each has its own tail.
-#pragma once
-
-#include "base/packed_rows.h"
-#include "run/event_columns.h"
-
-#include <cstdint>
-#include <string_view>
-#include <tuple>
-#include <vector>
-
-namespace traceloom {
 
 // The work of an iteration of an inference engine. Iterations that process prompts differ so much
 // from those that do not that no mean covers both.
@@ -46,7 +50,7 @@ struct Step {
   StepPhase phase = StepPhase::none;
   std::int64_t number = 0;
   std::int64_t epoch = kNoId;    // epoch of Composer
-  std::uint32_t run = 0;         // how often numbers had started again before it: see step_runs.h
+  std::uint32_t run = 0;         // how often numbers had started again before it: see steps.h
   Interval time;                 // time for which statistics are computed
   Interval host;                 // range that the host marked; with Composer the batch alone
   std::uint64_t device_ops = 0;  // number of device operations launched in it
@@ -98,5 +102,55 @@ struct StepList {
 };
 
 StepList find_steps(const std::vector<EventColumns>& parts);
+
+// RunCounter: numbers the runs of a rank: recordings of a job that was started again, whose steps
+// repeat the numbers of earlier steps.
+//
+//   RunCounter runs;
+//   for (Step& step : steps) step.run = runs.run_of(step);    // 0, 0, 0, 1, 1
+//   align_runs(ranks, common_clock);
+//
+// A run begins with a step whose number (with Composer: its number in its epoch) is not larger than
+// that of the previous step. So merged and separate files of a rank give the same runs. Without
+// step numbers there is only one run.
+
+struct RankEvents;
+
+class RunCounter {
+ public:
+  // Takes steps in time order.
+  std::uint32_t run_of(const Step& step);
+
+ private:
+  StepKey before_;
+};
+
+// Makes the run numbers of ranks agree if ranks have different runs, for example because a file of
+// one is missing: runs at the same time on the common clock get the same number. Without a common
+// clock, the n-th run of a rank stays the n-th.
+void align_runs(std::vector<RankEvents>& ranks, bool common_clock);
+
+// times_of_files, find_unrecorded: when a rank was recorded. Between two recordings nothing is
+// known about the rank, so it does not count as idle there.
+//
+//   rank.unrecorded = find_unrecorded(rank.parts, rank.steps);
+//   if (holds_any(rank.unrecorded, gap)) ...                    // two runs, and no gap of one
+
+enum class Recorded : std::uint8_t {
+  host,    // hosts and operators
+  device,  // devices and calls
+  all,
+};
+
+// Returns the time from the first to the last event of each file; overlapping times are united.
+Intervals times_of_files(const std::vector<EventColumns>& parts, Recorded what);
+
+// Returns the times at which nothing was recorded: between the files of a rank, and, for files that
+// a merge has joined, between two steps of torch whose numbers are not consecutive. There it is the
+// longest time without any event.
+Intervals find_unrecorded(const std::vector<EventColumns>& parts, const StepList& steps);
+
+// True if an interval of the set has instants in `window`.
+bool holds_any(const Intervals& set, const Interval& window);
 
 }  // namespace traceloom

@@ -1,9 +1,8 @@
 #include "scan/event_repair.h"
 
-#include "base/json_check.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
-#include "event/trace_time.h"
+#include "event/event_timing.h"
 
 #include <algorithm>
 #include <array>

@@ -1,14 +1,12 @@
 #include "scan/event_shapes.h"
 
-#include "base/json_check.h"
-#include "base/json_token.h"
+#include "base/json_string.h"
 #include "base/json_walk.h"
 #include "scan/event_key.h"
 #include "scan/event_walk.h"
 #include "scan/text_index.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 #include "scan/scan_files.h"
 
 #include "input/open.h"
-#include "scan/chunk_reader.h"
 #include "scan/list_reader.h"
 
 #include <oneapi/tbb/global_control.h>
@@ -10,8 +9,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
-#include <utility>
 
 namespace traceloom {
 namespace {

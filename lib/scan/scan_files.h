@@ -15,11 +15,9 @@
 // holds 3 chunks a thread and the largest single event.
 #pragma once
 
-#include "base/error.h"
-#include "base/file_block.h"
 #include "base/problems.h"
 #include "event/event.h"
-#include "input/file_watch.h"
+#include "input/byte_source.h"
 #include "input/input_list.h"
 #include "scan/event_shapes.h"
 #include "scan/top_level.h"
@@ -28,8 +26,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -108,5 +108,34 @@ void scan_inputs(const std::vector<Input>& inputs, FileVisitor& visitor,
 // Does the same for files that go by their paths.
 void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
                 const ScanOptions& options);
+
+// ResultPool: keeps the results of finished chunks, so that their memory can be reused.
+//
+//   std::unique_ptr<ChunkResult> make_result() override { return pool_.take(); }
+//   void recycle(std::unique_ptr<ChunkResult> result) override {
+//   pool_.give_back(std::move(result)); }
+
+// `Chunk` is a ChunkResult with a function reset(), which the pool calls before it reuses one.
+// Thread-safe.
+template <class Chunk>
+class ResultPool {
+ public:
+  std::unique_ptr<ChunkResult> take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<Chunk>();
+    std::unique_ptr<ChunkResult> chunk = std::move(free_.back());
+    free_.pop_back();
+    return chunk;
+  }
+  void give_back(std::unique_ptr<ChunkResult> chunk) {
+    static_cast<Chunk&>(*chunk).reset();
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(chunk));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ChunkResult>> free_;
+};
 
 }  // namespace traceloom

@@ -1,8 +1,8 @@
 #include "scan/top_level.h"
 
 #include "base/ascii.h"
-#include "base/error.h"
 #include "base/json_string.h"
+#include "base/problems.h"
 
 #include <fmt/format.h>
 

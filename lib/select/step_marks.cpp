@@ -1,7 +1,7 @@
 #include "select/step_marks.h"
 
+#include "base/arithmetic.h"
 #include "base/json_walk.h"
-#include "base/saturating.h"
 
 #include <algorithm>
 #include <array>

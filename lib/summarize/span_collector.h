@@ -1,19 +1,19 @@
-// SpanCollector: a visitor for scan_files() that gathers the spans of all files.
-//
-//   SpanCollector collector(paths.size(), SpanPlaces::none, filter, {}, false);
-//   scan_files(paths, collector, {});
-//   collector.finish();
-//   collector.for_each_table([&](const SpanTable& table) { ... });
+// Gathers the spans of all files, of those times that are wanted, and the facts about the
+// files.
 #pragma once
 
+#include "base/problems.h"
 #include "base/string_table.h"
+#include "clock/time_map.h"
 #include "event/event_side.h"
-#include "identity/evidence/row_names.h"
+#include "identity/evidence/event_marks.h"
 #include "identity/repeats/file_reading.h"
+#include "input/input_list.h"
 #include "scan/begin_end.h"
 #include "scan/scan_files.h"
+#include "select/selection.h"
 #include "summarize/span_table.h"
-#include "summarize/time_windows.h"
+#include "team/team.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +24,54 @@
 #include <vector>
 
 namespace traceloom {
+
+// gather_readings: brings the facts about the files that the processes of a team have read to
+// process 0.
+//
+//   scan_files(paths, visitor, {.files = own});
+//   gather_readings(team, own, visitor.files());
+//   if (team.is_first()) mark_repeats(inputs, ...);
+
+// `own` are the files that this process has read; `files` are all of them.
+void gather_readings(Team& team, const FileBlock& own, std::vector<FileReading>& files);
+
+// find_windows: converts a piece of a run into a window on each file's own clock.
+//
+//   TimeSelection selection{.from_ns = 1'500'000'000, .to_ns = 2'000'000'000};   // 1.5 s to 2 s
+//   std::vector<FileWindow> windows = find_windows(inputs, selection, false, {});
+//   windows[file].contains(start_ns)
+
+// A window that is queried with a file's own times.
+struct FileWindow {
+  TimeMap times = TimeMap();  // maps the file's times to the clock of `window`
+  TimeWindow window = {};
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(times, window);
+  }
+
+  bool contains(std::int64_t start_ns) const {
+    std::int64_t ns = 0;
+    return times.map(start_ns, ns) && window.contains(ns);
+  }
+};
+
+// Reads all files once, for their clocks (clock_plan.h); one window a file. A file that
+// cannot be read throws its Error, or with `keep_going` gets an empty guess: it is left to the next
+// reading, as is a file whose events others hold as well (repeats.h). Each process of the team
+// reads the files in `options` and gets all windows.
+std::vector<FileWindow> find_windows(const std::vector<Input>& inputs,
+                                     const TimeSelection& selection, bool keep_going,
+                                     const ScanOptions& options, Team& team);
+
+// SpanCollector: a visitor for scan_files() that gathers the spans of all files.
+//
+//   SpanCollector collector(paths.size(), SpanPlaces::none, filter, {}, false);
+//   scan_files(paths, collector, {});
+//   collector.finish();
+//   collector.for_each_table([&](const SpanTable& table) { ... });
 
 // Spans of X events go to the table of their chunk, in parallel. Pairs of B and E events go to one
 // table of their own, in file order. A chunk's table is reused for later chunks, so there are about

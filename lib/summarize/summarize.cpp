@@ -1,12 +1,9 @@
 #include "summarize/summarize.h"
 
 #include "identity/ranks/ranks.h"
-#include "summarize/exchange_rows.h"
-#include "summarize/gather_readings.h"
 #include "summarize/span_collector.h"
 #include "summarize/summary_rows.h"
-#include "summarize/time_windows.h"
-#include "team/share_out.h"
+#include "team/team.h"
 #include "team/wire.h"
 
 #include <algorithm>

@@ -12,13 +12,11 @@
 // bytes a span, the names, and the chunks being read, but never the text.
 #pragma once
 
-#include "base/file_facts.h"
+#include "base/problems.h"
 #include "base/units.h"
 #include "input/input_list.h"
-#include "select/label_filter.h"
-#include "select/number_range.h"
-#include "select/time_selection.h"
-#include "summarize/duration_stats.h"
+#include "select/selection.h"
+#include "summarize/span_table.h"
 #include "team/team.h"
 
 #include <cstdint>

@@ -1,14 +1,11 @@
-// RowCollector: turns groups of spans from many tables into the rows of a summary.
-//
-//   RowCollector rows({.name = true});
-//   table.for_each_group([&](const SpanGroup& group) { rows.add(group, 0); });
-//   std::vector<SummaryRow> result = rows.compute(2);
+// The rows of a summary, made of the groups of spans of one process or of a team.
 #pragma once
 
 #include "base/string_table.h"
 #include "event/event_side.h"
 #include "summarize/span_table.h"
 #include "summarize/summarize.h"
+#include "team/team.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +15,12 @@
 #include <vector>
 
 namespace traceloom {
+
+// RowCollector: turns groups of spans from many tables into the rows of a summary.
+//
+//   RowCollector rows({.name = true});
+//   table.for_each_group([&](const SpanGroup& group) { rows.add(group, 0); });
+//   std::vector<SummaryRow> result = rows.compute(2);
 
 // The spans of a row that one process of a team has read.
 struct RowPart {
@@ -95,5 +98,19 @@ inline constexpr std::string_view kDeviceRowCategory = "(device row)";
 
 // Returns "cpu_op; kernel"; if there are several, an empty category is "(none)".
 std::string join_categories(const SummaryRow& row);
+
+// exchange_rows: computes the rows of a summary whose spans the processes of a team have read.
+//
+//   RowCollector rows(by);                          // with the groups of this process
+//   std::vector<SummaryRow> all = exchange_rows(team, by, rows, most, threads);   // on process 0
+
+// Returns all rows on process 0, and none on the others, in no particular order and without their
+// shares. Each row is computed by the process to which the hash of its key belongs: the others send
+// it the durations, so that percentiles are exact. This is done for a slice of the keys at a time,
+// so the durations that are under way take a small part of the memory of those that were read.
+// Throws on all processes what RowCollector throws on one of them, and UsageError for more rows
+// than `most`.
+std::vector<SummaryRow> exchange_rows(Team& team, SummaryGrouping by, const RowCollector& own,
+                                      std::size_t most, std::size_t threads);
 
 }  // namespace traceloom

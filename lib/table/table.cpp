@@ -1,18 +1,62 @@
 #include "table/table.h"
 
-#include "base/one_line.h"
-#include "table/csv_report.h"
-#include "table/json_report.h"
-#include "table/markdown_report.h"
-#include "table/text_report.h"
-#include "table/text_width.h"
+#include "base/json_string.h"
+#include "table/table_formats.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include <cmath>
 #include <iterator>
 #include <stdexcept>
 #include <utility>
 
 namespace traceloom {
+namespace {
+
+bool starts_code_point(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+}
+
+// Returns the byte at which code point number `index` starts.
+std::size_t byte_of(std::string_view text, std::size_t index) {
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (starts_code_point(text[i]) && index-- == 0) return i;
+  return text.size();
+}
+
+}  // namespace
+
+std::size_t text_width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
+}
+
+std::string shorten_middle(std::string_view text, std::size_t width) {
+  const std::size_t full = text_width(text);
+  if (full <= width) return std::string(text);
+  const std::size_t tail = (width - 1) / 2;
+  const std::size_t head = width - 1 - tail;
+  std::string out(text.substr(0, byte_of(text, head)));
+  out += "…";
+  out += text.substr(byte_of(text, full - tail));
+  return out;
+}
+
+std::vector<std::string> wrap_words(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  std::size_t start = 0;
+  while (start < text.size()) {
+    const std::size_t end = std::min(text.find_first_of(" \n", start), text.size());
+    const std::string_view word = text.substr(start, end - start);
+    const bool fits = text_width(lines.back()) + 1 + text_width(word) <= width;
+    if (!fits && !lines.back().empty()) lines.emplace_back();
+    if (!lines.back().empty()) lines.back() += ' ';
+    lines.back() += word;
+    if (end < text.size() && text[end] == '\n') lines.emplace_back();
+    start = end + 1;
+  }
+  return lines;
+}
+
 namespace {
 
 bool fits(const Cell& cell, ColumnKind kind) {
@@ -166,6 +210,80 @@ std::string render_table(const Table& table, TableFormat format, const TextStyle
       return markdown_report(table.for_people(style.wide));
   }
   throw std::invalid_argument("no such table format");
+}
+
+namespace {
+
+std::string signed_count(std::int64_t count) {
+  const auto magnitude = static_cast<std::uint64_t>(count);
+  return count < 0 ? "-" + format_count(0 - magnitude) : format_count(magnitude);
+}
+
+std::string share_text(double share) {
+  return std::isfinite(share) ? fmt::format("{:.1f} %", share * 100) : "-";
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  const auto magnitude = static_cast<std::uint64_t>(bytes);
+  return bytes < 0 ? "-" + format_bytes(0 - magnitude) : format_bytes(magnitude);
+}
+
+std::string number_text(double number) {
+  return std::isfinite(number) ? fmt::format("{:.3f}", number) : "-";
+}
+
+std::string quantity_text(double value, std::string_view unit) {
+  constexpr double kMostBytes = 9e18;  // larger numbers do not fit std::int64_t
+  const bool fits = std::isfinite(value) && std::abs(value) < kMostBytes;
+  if (unit == kQuantityUnitNames[static_cast<std::size_t>(QuantityUnit::share)])
+    return share_text(value);
+  if (unit == kQuantityUnitNames[static_cast<std::size_t>(QuantityUnit::bytes)] && fits)
+    return bytes_text(std::llround(value));
+  if (unit == kQuantityUnitNames[static_cast<std::size_t>(QuantityUnit::bytes_per_second)] && fits)
+    return bytes_text(std::llround(value)) + "/s";
+  if (unit == kQuantityUnitNames[static_cast<std::size_t>(QuantityUnit::per_second)])
+    return number_text(value) + " /s";
+  return number_text(value);
+}
+
+std::string_view unit_of(const Table& table, std::size_t row) {
+  for (std::size_t i = 0; i < table.columns().size(); ++i)
+    if (const auto* text = std::get_if<std::string>(&table.rows()[row][i]);
+        text != nullptr && table.columns()[i].key == "unit")
+      return *text;
+  return {};
+}
+
+}  // namespace
+
+std::string cell_for_people(const Table& table, std::size_t row, std::size_t column) {
+  const Cell& cell = table.rows()[row][column];
+  const ColumnKind kind = table.columns()[column].kind;
+  if (const auto* value = std::get_if<double>(&cell);
+      value != nullptr && kind == ColumnKind::quantity)
+    return quantity_text(*value, unit_of(table, row));
+  return cell_for_people(cell, kind, table.unit());
+}
+
+std::string cell_for_people(const Cell& cell, ColumnKind kind, TimeUnit unit) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return one_line(*text);
+  if (const auto* share = std::get_if<double>(&cell))
+    return kind == ColumnKind::number ? number_text(*share) : share_text(*share);
+  if (const auto* number = std::get_if<std::int64_t>(&cell))
+    return kind == ColumnKind::duration ? format_duration(*number, unit)
+           : kind == ColumnKind::bytes  ? bytes_text(*number)
+                                        : signed_count(*number);
+  if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? "yes" : "no";
+  return "-";
+}
+
+std::string cell_for_programs(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return to_valid_utf8(*text);
+  if (const auto* share = std::get_if<double>(&cell))
+    return std::isfinite(*share) ? fmt::format("{}", *share) : "";
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) return std::to_string(*number);
+  if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? "true" : "false";
+  return "";
 }
 
 }  // namespace traceloom

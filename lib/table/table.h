@@ -1,10 +1,4 @@
-// Table: typed columns and rows, which can be shown as text, CSV, JSON or Markdown.
-//
-//   Table table({{"name", "Name", ColumnKind::text}, {"total_ns", "Total", ColumnKind::duration}});
-//   table.add_row({Cell("gemm"), Cell(std::int64_t{1234})});
-//   std::string text = render_table(table, TableFormat::text, {});
-//
-// To add a format, add an enumerator and a name here, x_report.h and .cpp, and a line in table.cpp.
+// Tables: typed columns and rows, their cells as text, and the width of text in a terminal.
 #pragma once
 
 #include "base/units.h"
@@ -18,6 +12,31 @@
 #include <vector>
 
 namespace traceloom {
+
+// text_width, shorten_middle, wrap_words: measure text in code points, and fit it to a terminal.
+//
+//   shorten_middle("void at::native::vectorized_elementwise_kernel", 20)
+//   // "void at::n…se_kernel"
+
+// Returns the number of code points of `text`, which is valid UTF-8. Wide characters count as one.
+std::size_t text_width(std::string_view text);
+
+// Returns `text`, or its two ends around a "…", with at most `width` (>= 1) code points. Both ends
+// stay because the names of kernels differ at both ends.
+std::string shorten_middle(std::string_view text, std::size_t width);
+
+// Returns the lines of `text`, broken at spaces so that none has more than `width` code points. A
+// word that is longer has a line of its own. "\n" ends a line.
+std::vector<std::string> wrap_words(std::string_view text, std::size_t width);
+
+// Table: typed columns and rows, which can be shown as text, CSV, JSON or Markdown.
+//
+//   Table table({{"name", "Name", ColumnKind::text}, {"total_ns", "Total", ColumnKind::duration}});
+//   table.add_row({Cell("gemm"), Cell(std::int64_t{1234})});
+//   std::string text = render_table(table, TableFormat::text, {});
+//
+// To add a format, add an enumerator and a name here, a function in table_formats.h
+// and .cpp, and a line in table.cpp.
 
 enum class ColumnKind : std::uint8_t {
   text,      // std::string; left aligned
@@ -117,7 +136,7 @@ struct TextStyle {
   bool cut_names = true;  // shorten text columns in their middle ("…") as well to reach the width
   bool wrap = false;      // break the sentences beside tables into lines of that width
   bool wide = false;      // show all columns, also those for programs, whatever the width
-  bool csv_safe = false;  // write CSV in which a spreadsheet runs no name (csv_report.h)
+  bool csv_safe = false;  // write CSV in which a spreadsheet runs no name (table_formats.h)
 };
 
 // Renders the table in one of these formats:
@@ -128,7 +147,25 @@ struct TextStyle {
 //
 // The result is always valid UTF-8, is measured in code points and ends with a newline. No name can
 // break the format: for people, control characters are written as escapes. To put rows into a
-// bigger JSON object, see json_report.h.
+// bigger JSON object, see table_formats.h.
 std::string render_table(const Table& table, TableFormat format, const TextStyle& style);
+
+// Formats cells as text, for people and for programs; no other code formats numbers of tables.
+
+// Returns "gemm", "41,233", "1.234 ms", "12.3 %", or "-" for an empty cell: one line, safe for a
+// terminal.
+std::string cell_for_people(const Cell& cell, ColumnKind kind, TimeUnit unit = TimeUnit::automatic);
+
+// The same for a cell of a table, in the table's unit of time or the row's unit of quantities.
+std::string cell_for_people(const Table& table, std::size_t row, std::size_t column);
+
+// Returns "gemm", "41233", "1234000", "0.123" (the shortest text of the double), or "" for an empty
+// cell.
+std::string cell_for_programs(const Cell& cell);
+
+// Columns other than text are right-aligned, so that digits line up.
+inline bool is_right_aligned(ColumnKind kind) {
+  return kind != ColumnKind::text;
+}
 
 }  // namespace traceloom

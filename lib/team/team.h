@@ -1,3 +1,55 @@
+// The processes that work on one run: how they exchange bytes, and which of them reads which
+// files.
+#pragma once
+
+#include "base/problems.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// Transport: how the processes of a team exchange bytes. MPI is behind it, in a library of its own
+// (tools/mpi), which is opened for --mpi only.
+//
+// All processes call the same functions in the same order. Messages may have any length. A lost
+// process ends the others: there is no error to return.
+
+class Transport {
+ public:
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  // Ends the connection; all processes do that together.
+  virtual ~Transport() = default;
+
+  virtual std::size_t rank() const = 0;  // number of this process, from 0
+  virtual std::size_t size() const = 0;  // number of processes
+
+  // Replaces `bytes` by those of process 0.
+  virtual void broadcast(std::string& bytes) = 0;
+  // Each process but 0 sends one message, and process 0 receives one of each.
+  virtual void send_to_first(std::string_view bytes) = 0;
+  virtual std::string receive_from(std::size_t rank) = 0;
+  // Sends messages[i] to process i, and returns what each process sent to this one.
+  virtual std::vector<std::string> exchange(std::vector<std::string> messages) = 0;
+
+  // Ends all processes at once.
+  [[noreturn]] virtual void abort() noexcept = 0;
+};
+
+// What the library with MPI exports, as extern "C" functions of these names and types.
+inline constexpr char kTransportVersionSymbol[] = "traceloom_transport_version";
+inline constexpr char kMakeTransportSymbol[] = "traceloom_make_transport";
+using TransportVersion = const char*();  // version of Traceloom for which it was built
+using MakeTransport = Transport*();      // the caller deletes it
+
 // Team: the processes that work on one run together. A tool alone is a team of one, so that there
 // is one way through the code.
 //
@@ -11,18 +63,6 @@
 // processes throw alike, or process 0 before all of them agree, ends all in order. One that a
 // process has for itself outside of agree(), since it lacks memory or threads, ends all by abort():
 // the others may wait for a message that never comes.
-#pragma once
-
-#include "team/transport.h"
-
-#include <cstddef>
-#include <exception>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-namespace traceloom {
 
 // Thrown on the other processes when process 0 has ended.
 struct TeamEnded {
@@ -73,5 +113,20 @@ bool lacks_resources(const std::exception& error);
 
 // Returns the team of a request; nullptr stands for this process alone.
 Team& team_or_alone(Team* team);
+
+// share_out: which files each process of a team reads.
+//
+//   const FileBlock own = share_out(team, {"rank0.json", "rank1.json", "rank2.json"});
+//   for (std::size_t file = own.begin; file < own.end; ++file) ...
+
+// Cuts a list into `processes` pieces of about the same weight; some may be empty. Each process has
+// one piece of the list, so that results put together in the order of the processes are in the
+// order of the files.
+std::vector<FileBlock> cut_by_weight(const std::vector<std::uint64_t>& weights,
+                                     std::size_t processes);
+
+// Returns the block of this process. Process 0 weighs the files by their sizes; all of them call
+// it. A file without a size weighs little.
+FileBlock share_out(Team& team, const std::vector<std::string>& paths);
 
 }  // namespace traceloom

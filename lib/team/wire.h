@@ -13,7 +13,7 @@
 // pointers. Containers and optionals of such values need nothing. It is no format for files.
 #pragma once
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "team/team.h"
 
 #include <cstddef>

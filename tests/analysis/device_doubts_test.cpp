@@ -1,6 +1,5 @@
 // Devices that are understood, and those that are not: testdata/devices, worked out by hand.
-#include "analysis/devices/device_doubts.h"
-
+#include "analysis/devices/device_facts.h"
 #include "analysis/reports/bottleneck_report.h"
 #include "analysis/reports/gpu_report.h"
 #include "analysis/reports/info_report.h"

@@ -1,4 +1,4 @@
-#include "analysis/work/kernel_name.h"
+#include "analysis/work/work_names.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,4 @@
-#include "analysis/work/launch_modules.h"
-
+#include "analysis/work/launching_host.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
 

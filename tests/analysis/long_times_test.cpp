@@ -13,7 +13,7 @@
 #include "analysis/reports/steps_report.h"
 #include "analysis/reports/stragglers_report.h"
 #include "analysis/reports/tree_report.h"
-#include "base/saturating.h"
+#include "base/arithmetic.h"
 #include "event/event_timing.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

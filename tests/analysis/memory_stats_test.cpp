@@ -1,6 +1,6 @@
 #include "analysis/memory/memory_stats.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>

@@ -26,7 +26,7 @@
 #include "analysis/reports/steps_report.h"
 #include "analysis/reports/tree_report.h"
 #include "analysis/verdict/verdict_words.h"
-#include "base/error.h"
+#include "base/problems.h"
 #include "oracle/json_value.h"
 #include "run/run.h"
 #include "support/report_cells.h"

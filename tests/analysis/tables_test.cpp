@@ -2,7 +2,7 @@
 #include "analysis/reports/comm_report.h"
 #include "analysis/reports/kernels_report.h"
 #include "analysis/reports/ops_report.h"
-#include "analysis/work/work_type.h"
+#include "analysis/work/work_names.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

@@ -1,4 +1,4 @@
-#include "analysis/numbers/time_stats.h"
+#include "analysis/numbers.h"
 
 #include <doctest/doctest.h>
 

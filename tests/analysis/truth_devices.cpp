@@ -1,4 +1,4 @@
-#include "analysis/devices/stream_launches.h"
+#include "analysis/devices/device_work.h"
 #include "analysis/reports/gpu_report.h"
 #include "analysis/reports/idle_report.h"
 #include "analysis/reports/launch_report.h"

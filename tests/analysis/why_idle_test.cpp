@@ -1,7 +1,7 @@
 // The statements of `bottleneck` about idle devices, and the statements that it must not make.
 #include "analysis/reports/bottleneck_report.h"
 #include "analysis/verdict/verdict_words.h"
-#include "analysis/work/host_frames.h"
+#include "analysis/work/call_tree.h"
 #include "oracle/json_value.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

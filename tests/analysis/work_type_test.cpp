@@ -1,4 +1,4 @@
-#include "analysis/work/work_type.h"
+#include "analysis/work/work_names.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,4 @@
-#include "base/json_check.h"
-
+#include "base/json_string.h"
 #include "support/random_json.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "base/json_token.h"
+#include "base/json_walk.h"
 
 #include <doctest/doctest.h>
 

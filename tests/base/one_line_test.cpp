@@ -1,4 +1,4 @@
-#include "base/one_line.h"
+#include "base/units.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "base/same_text.h"
+#include "base/ascii.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "base/text_buffer.h"
+#include "base/string_table.h"
 
 #include <doctest/doctest.h>
 

@@ -18,7 +18,7 @@
 // estimate lies below the true change as often as above it, and below the floor there is no
 // regression.
 #include "comparison/comparison.h"
-#include "comparison/judge/capture_value.h"
+#include "comparison/judge/judge.h"
 #include "input/input_list.h"
 #include "support/temporary_folder.h"
 

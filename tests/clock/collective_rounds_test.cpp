@@ -1,6 +1,5 @@
 #include "clock/collective_rounds.h"
 
-#include "clock/clock_ranges.h"
 #include "clock/paired_rounds.h"
 
 #include <doctest/doctest.h>

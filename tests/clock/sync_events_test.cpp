@@ -1,4 +1,4 @@
-#include "clock/sync_events.h"
+#include "clock/clock_syncs.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,5 @@
-#include "clock/sync_rounds.h"
-
 #include "clock/clock_files.h"
+#include "clock/clock_syncs.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,5 @@
 // The error of a file's clock anywhere in the file, computed from its error at one moment.
-#include "clock/worst_error.h"
-
+#include "clock/alignment.h"
 #include "clock/clock_files.h"
 
 #include <doctest/doctest.h>

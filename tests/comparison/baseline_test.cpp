@@ -1,6 +1,6 @@
 #include "comparison/captures/baseline.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

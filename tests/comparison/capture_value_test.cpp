@@ -1,4 +1,4 @@
-#include "comparison/judge/capture_value.h"
+#include "comparison/judge/judge.h"
 
 #include <doctest/doctest.h>
 

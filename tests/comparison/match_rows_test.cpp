@@ -1,7 +1,6 @@
 #include "comparison/match_rows.h"
 
-#include "comparison/canonical_name.h"
-#include "comparison/differences.h"
+#include "comparison/sides.h"
 
 #include <doctest/doctest.h>
 

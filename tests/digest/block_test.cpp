@@ -1,8 +1,7 @@
 #include "digest/block.h"
 
-#include "digest/bytes.h"
-#include "digest/decimal.h"
 #include "digest/frames.h"
+#include "digest/records.h"
 #include "support/random_text.h"
 #include "support/temporary_folder.h"
 

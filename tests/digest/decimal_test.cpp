@@ -1,4 +1,4 @@
-#include "digest/decimal.h"
+#include "digest/records.h"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,7 @@
 // Digest files: what is written is read again, and nothing else is.
-#include "base/error.h"
+#include "base/problems.h"
 #include "digest/block.h"
 #include "digest/frames.h"
-#include "digest/write/digest_names.h"
 #include "digest/write/write_digest.h"
 #include "input/digest_source.h"
 #include "input/open.h"

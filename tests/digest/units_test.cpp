@@ -1,4 +1,4 @@
-#include "digest/units.h"
+#include "digest/records.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "event/device_rows.h"
+#include "event/event_side.h"
 
 #include <doctest/doctest.h>
 

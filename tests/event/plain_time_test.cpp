@@ -1,5 +1,4 @@
 #include "event/event_timing.h"
-#include "event/trace_time.h"
 #include "oracle/exact_time.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
-#include "event/trace_time.h"
-
+#include "event/event_timing.h"
 #include "oracle/exact_time.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
-#include "flows/arrow_tally.h"
-
+#include "flows/flow_arrows.h"
 #include "support/print_texts.h"
 
 #include <doctest/doctest.h>

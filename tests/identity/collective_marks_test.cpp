@@ -1,7 +1,6 @@
-#include "identity/evidence/collective_marks.h"
-
 #include "identity/clocks/collective_matches.h"
 #include "identity/collective_texts.h"
+#include "identity/evidence/event_marks.h"
 
 #include <doctest/doctest.h>
 

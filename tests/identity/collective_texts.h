@@ -1,8 +1,8 @@
 // Files of ranks with collectives, for tests of clocks.
 #pragma once
 
+#include "identity/evidence/event_tally.h"
 #include "identity/evidence/file_evidence.h"
-#include "identity/evidence/start_times.h"
 #include "scan/event_scanner.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "identity/evidence/distinct_marks.h"
+#include "identity/evidence/event_marks.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "identity/clocks/lost_base.h"
+#include "identity/clocks/clock_plan.h"
 
 #include <doctest/doctest.h>
 

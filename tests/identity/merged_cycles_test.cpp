@@ -1,4 +1,4 @@
-#include "identity/evidence/merged_cycles.h"
+#include "identity/evidence/merge_notes.h"
 
 #include <doctest/doctest.h>
 

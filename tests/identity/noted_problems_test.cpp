@@ -1,4 +1,4 @@
-#include "identity/evidence/noted_problems.h"
+#include "identity/evidence/merge_notes.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 #include "identity/ranks/ranks.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,4 @@
-#include "identity/evidence/recorder_losses.h"
-
+#include "identity/evidence/recorder_evidence.h"
 #include "identity/survey_text.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 #include "identity/repeats/repeats.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 
 #include <doctest/doctest.h>
 

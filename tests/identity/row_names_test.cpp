@@ -1,5 +1,4 @@
-#include "identity/evidence/row_names.h"
-
+#include "identity/evidence/event_marks.h"
 #include "scan/event_scanner.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "identity/clocks/shift_lines.h"
+#include "identity/clocks/clock_checks.h"
 
 #include <doctest/doctest.h>
 

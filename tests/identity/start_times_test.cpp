@@ -1,4 +1,4 @@
-#include "identity/evidence/start_times.h"
+#include "identity/evidence/event_tally.h"
 
 #include <doctest/doctest.h>
 

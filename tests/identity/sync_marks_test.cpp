@@ -1,5 +1,4 @@
-#include "identity/evidence/sync_marks.h"
-
+#include "identity/evidence/event_marks.h"
 #include "identity/survey_text.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "identity/ranks/trace_name.h"
+#include "identity/ranks/ranks.h"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,6 @@
-#include "input/file_watch.h"
-
-#include "base/error.h"
+#include "base/problems.h"
+#include "input/byte_source.h"
 #include "input/open.h"
-#include "input/seekable_file.h"
 #include "support/gzip_text.h"
 #include "support/memory_source.h"
 #include "support/temporary_folder.h"

@@ -1,6 +1,6 @@
 #include "input/input_list.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>

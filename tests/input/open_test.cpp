@@ -1,6 +1,6 @@
 #include "input/open.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "support/gzip_text.h"
 #include "support/memory_source.h"
 #include "support/random_text.h"

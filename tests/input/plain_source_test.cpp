@@ -1,6 +1,5 @@
-#include "input/plain_source.h"
-
-#include "base/error.h"
+#include "base/problems.h"
+#include "input/byte_source.h"
 #include "support/memory_source.h"
 #include "support/random_text.h"
 #include "support/standard_stream.h"

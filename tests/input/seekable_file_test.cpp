@@ -1,5 +1,4 @@
-#include "input/seekable_file.h"
-
+#include "input/byte_source.h"
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>

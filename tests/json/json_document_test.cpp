@@ -1,6 +1,6 @@
 #include "json/json_document.h"
 
-#include "base/json_check.h"
+#include "base/json_string.h"
 #include "base/json_walk.h"
 #include "support/print_texts.h"
 #include "support/random_json.h"

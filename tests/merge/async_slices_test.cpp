@@ -1,5 +1,4 @@
-#include "merge/slices/async_slices.h"
-
+#include "merge/slices/slice_facts.h"
 #include "scan/event_scanner.h"
 #include "support/filter_files.h"
 #include "support/merged_case.h"

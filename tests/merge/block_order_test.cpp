@@ -1,4 +1,4 @@
-#include "merge/order/block_order.h"
+#include "merge/order/event_block.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // These inputs change while they are merged: the error names the file, and the old output stays.
-#include "base/error.h"
+#include "base/problems.h"
 #include "merge/merger.h"
 #include "support/gzip_text.h"
 #include "support/merge_texts.h"

@@ -1,5 +1,5 @@
 // These are the cases of clocks, ranks and GPU rows that a merge has to get right, one by one.
-#include "base/error.h"
+#include "base/problems.h"
 #include "support/merge_texts.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"

@@ -1,5 +1,4 @@
-#include "merge/edits/counters.h"
-
+#include "merge/edits/field_edits.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 

@@ -1,4 +1,4 @@
-#include "merge/keep/cycle_times.h"
+#include "merge/survey/selection_visitor.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // These tests give a merge two files of one rank, and say when it refuses to take both.
-#include "base/error.h"
+#include "base/problems.h"
 #include "merge/merger.h"
 #include "support/merge_texts.h"
 #include "support/trace_text.h"

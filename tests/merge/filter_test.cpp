@@ -1,5 +1,5 @@
 // These tests check what a filter keeps of small traces, and what it reports.
-#include "base/error.h"
+#include "base/problems.h"
 #include "support/filter_files.h"
 #include "support/gzip_text.h"
 #include "support/print_texts.h"

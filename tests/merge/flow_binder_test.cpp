@@ -1,4 +1,4 @@
-#include "merge/arrows/flow_binder.h"
+#include "merge/slices/flow_binder.h"
 
 #include "scan/event_scanner.h"
 

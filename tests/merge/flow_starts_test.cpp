@@ -1,5 +1,4 @@
-#include "merge/survey/flow_starts.h"
-
+#include "merge/survey/linked_events.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 

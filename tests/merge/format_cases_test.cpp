@@ -1,6 +1,6 @@
 // These are the cases of the reference on the format, by their numbers there: values, strings,
 // times.
-#include "base/error.h"
+#include "base/problems.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 

@@ -1,7 +1,7 @@
 // These are the cases of the reference on the format, by their numbers there: threads, ids, and
 // what stands next to the events.
-#include "base/error.h"
-#include "base/json_check.h"
+#include "base/json_string.h"
+#include "base/problems.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 

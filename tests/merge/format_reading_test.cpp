@@ -1,7 +1,7 @@
 // These are the cases of the reference on the format, by their numbers there: the text around the
 // events, cut and empty files, gzip, and what is no trace.
-#include "base/error.h"
-#include "base/json_check.h"
+#include "base/json_string.h"
+#include "base/problems.h"
 #include "support/gzip_text.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"

@@ -1,5 +1,4 @@
-#include "merge/rows/gpu_rows.h"
-
+#include "merge/rows/input_tracks.h"
 #include "scan/event_scanner.h"
 #include "support/merge_texts.h"
 #include "support/trace_text.h"

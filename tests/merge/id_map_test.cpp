@@ -1,4 +1,4 @@
-#include "merge/ids/id_map.h"
+#include "merge/facts/ids.h"
 
 #include <doctest/doctest.h>
 

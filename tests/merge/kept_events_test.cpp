@@ -1,4 +1,4 @@
-#include "merge/plan/kept_events.h"
+#include "merge/plan/plan.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,5 @@
-#include "merge/write/memory_plan.h"
-
-#include "base/error.h"
+#include "base/problems.h"
+#include "merge/write/write_visitor.h"
 #include "support/merge_texts.h"
 #include "support/random_trace.h"
 #include "support/trace_text.h"

@@ -1,4 +1,4 @@
-#include "merge/options/merge_summary.h"
+#include "merge/options/merge_options.h"
 #include "support/filter_files.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"

@@ -1,7 +1,6 @@
 // These tests merge the merges of nodes, and compare the result with a merge of all ranks' files.
 
-#include "merge/options/merge_filter.h"
-#include "merge/options/merge_summary.h"
+#include "merge/options/merge_options.h"
 #include "support/filter_files.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"

@@ -1,6 +1,6 @@
 #include "merge/merger.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "oracle/json_value.h"
 #include "support/gzip_text.h"
 #include "support/merge_texts.h"

@@ -1,7 +1,7 @@
 // These tests merge damaged traces: whatever the merge writes is strict JSON, and a merge of that
 // changes nothing.
-#include "base/error.h"
-#include "base/json_check.h"
+#include "base/json_string.h"
+#include "base/problems.h"
 #include "support/merge_texts.h"
 #include "support/random_trace.h"
 

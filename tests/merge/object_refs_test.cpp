@@ -1,5 +1,4 @@
-#include "merge/chromium/object_refs.h"
-
+#include "merge/edits/args_edits.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 

@@ -1,5 +1,5 @@
 // These tests compare the merge with the slow, obvious one, on random traces.
-#include "base/json_check.h"
+#include "base/json_string.h"
 #include "support/merge_texts.h"
 #include "support/random_trace.h"
 #include "support/trace_text.h"

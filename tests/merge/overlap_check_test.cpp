@@ -1,4 +1,4 @@
-#include "merge/slices/overlap_check.h"
+#include "merge/slices/slice_joiner.h"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,7 @@
 // These tests check that parts which are written by themselves become the file that one writer
 // makes.
-#include "merge/order/part_output.h"
-
-#include "base/error.h"
+#include "base/problems.h"
+#include "merge/order/merge_output.h"
 #include "support/gzip_text.h"
 #include "support/random_text.h"
 #include "support/temporary_folder.h"

@@ -1,5 +1,4 @@
-#include "merge/archive/perfetto_manifest.h"
-
+#include "merge/archive_merge.h"
 #include "oracle/json_value.h"
 
 #include <doctest/doctest.h>

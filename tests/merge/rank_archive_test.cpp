@@ -1,8 +1,7 @@
 // These tests check MergeFormat::perfetto_tar: a trace a rank and a manifest.
-#include "merge/archive/rank_archive.h"
-
-#include "base/error.h"
-#include "base/json_check.h"
+#include "base/json_string.h"
+#include "base/problems.h"
+#include "merge/archive_merge.h"
 #include "support/gzip_text.h"
 #include "support/merge_texts.h"
 #include "support/print_texts.h"

@@ -1,6 +1,6 @@
 // These tests check what a merge refuses to read or write, and what --keep-going leaves out
 // instead.
-#include "base/error.h"
+#include "base/problems.h"
 #include "merge/facts/file_survey.h"
 #include "merge/merger.h"
 #include "oracle/json_value.h"

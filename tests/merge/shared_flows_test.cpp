@@ -1,5 +1,5 @@
 // These tests check PlanOptions::shared_flows: arrows that lead from rank to rank.
-#include "merge/ids/id_map.h"
+#include "merge/facts/ids.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 

@@ -1,5 +1,4 @@
-#include "merge/ids/stack_frames.h"
-
+#include "merge/facts/ids.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 

@@ -1,5 +1,5 @@
 // A merge by several processes has the bytes, the summary and the message of a merge by one.
-#include "base/error.h"
+#include "base/problems.h"
 #include "merge/merger.h"
 #include "support/merge_texts.h"
 #include "support/thread_transport.h"

@@ -1,5 +1,5 @@
 // These tests check that every broken and odd input of testdata ends as testdata/README.md says.
-#include "base/error.h"
+#include "base/problems.h"
 #include "input/input_list.h"
 #include "merge/merger.h"
 #include "support/temporary_folder.h"

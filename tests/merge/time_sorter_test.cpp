@@ -1,5 +1,4 @@
-#include "merge/order/time_sorter.h"
-
+#include "merge/order/merge_output.h"
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // Every reference trace merged alone, against the facts that another program found in it.
-#include "base/error.h"
 #include "base/json_string.h"
+#include "base/problems.h"
 #include "clock/time_map.h"
 #include "merge_corpus/merged_file.h"
 #include "oracle/exact_time.h"

@@ -1,5 +1,5 @@
 // The multi-rank sets, against what their clock syncs and bases demand.
-#include "base/error.h"
+#include "base/problems.h"
 #include "clock/time_map.h"
 #include "merge_corpus/merged_file.h"
 #include "oracle/exact_time.h"

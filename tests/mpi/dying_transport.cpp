@@ -7,7 +7,7 @@
 // and its seventh call has been done. With TRACELOOM_STARVES in the place of TRACELOOM_DIES it
 // throws std::bad_alloc there. Each process of a run that lives writes the names of its calls to
 // the file TRACELOOM_CALLS.RANK: so many stages it has.
-#include "team/transport.h"
+#include "team/team.h"
 
 #include <csignal>
 #include <cstdio>

@@ -1,6 +1,5 @@
-#include "node_merge/node_notes.h"
-
-#include "base/error.h"
+#include "base/problems.h"
+#include "node_merge/node_files.h"
 #include "node_merge/node_team.h"
 #include "support/temporary_folder.h"
 

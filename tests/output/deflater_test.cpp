@@ -1,5 +1,3 @@
-#include "output/deflater.h"
-
 #include "output/gzip_sink.h"
 #include "support/gzip_text.h"
 #include "support/memory_sink.h"

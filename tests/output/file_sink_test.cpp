@@ -1,7 +1,6 @@
 #include "output/file_sink.h"
 
-#include "base/error.h"
-#include "output/temporary_files.h"
+#include "base/problems.h"
 #include "support/random_text.h"
 #include "support/standard_stream.h"
 #include "support/temporary_folder.h"

@@ -1,6 +1,6 @@
 #include "output/gzip_sink.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "support/gzip_text.h"
 #include "support/memory_sink.h"
 #include "support/random_text.h"

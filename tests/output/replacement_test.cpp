@@ -1,6 +1,4 @@
 // The temporary file of an output: its permissions, and the removal of those of killed runs.
-#include "output/replacement.h"
-
 #include "output/file_sink.h"
 #include "support/child_process.h"
 #include "support/temporary_folder.h"

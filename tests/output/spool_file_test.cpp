@@ -1,6 +1,5 @@
-#include "output/spool_file.h"
-
-#include "base/error.h"
+#include "base/problems.h"
+#include "output/sink.h"
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
-#include "output/tar.h"
-
+#include "output/sink.h"
 #include "support/tar_text.h"
 
 #include <doctest/doctest.h>

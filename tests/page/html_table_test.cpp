@@ -1,6 +1,5 @@
-#include "page/html/html_table.h"
-
 #include "page/html/figures.h"
+#include "page/html/html_writer.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,5 @@
 #include "page/html/html_writer.h"
 
-#include "page/html/base64.h"
-
 #include <doctest/doctest.h>
 
 #include <string>

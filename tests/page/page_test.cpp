@@ -1,7 +1,7 @@
 #include "page/page.h"
 
 #include "page/assets.h"
-#include "page/html/base64.h"
+#include "page/html/html_writer.h"
 #include "page/read_for_page.h"
 #include "page/step_grid.h"
 #include "support/trace_text.h"

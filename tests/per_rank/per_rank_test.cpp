@@ -1,6 +1,6 @@
 #include "per_rank/per_rank.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "support/thread_transport.h"
 
 #include <doctest/doctest.h>

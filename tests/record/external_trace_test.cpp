@@ -1,5 +1,4 @@
-#include "record/files/external_trace.h"
-
+#include "record/files/event_sources.h"
 #include "record/recorded.h"
 #include "support/gzip_text.h"
 

@@ -3,7 +3,7 @@
 #include "record/dead_journals.h"
 #include "record/journal/recover.h"
 #include "record/recorded.h"
-#include "record/support/own_file.h"
+#include "record/support/process_support.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,4 @@
-#include "record/names/kept_traces.h"
-
+#include "record/names/session_place.h"
 #include "record/scratch.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 #include "record/host/memory_scope.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "record/scratch.h"
 #include "support/child_process.h"
 

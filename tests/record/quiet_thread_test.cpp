@@ -1,5 +1,4 @@
-#include "record/support/quiet_thread.h"
-
+#include "record/support/process_support.h"
 #include "support/child_process.h"
 #include "support/refused_calls.h"
 

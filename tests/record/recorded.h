@@ -1,7 +1,7 @@
 // read_trace(), Events and others: what tests ask of the files that a session has written.
 #pragma once
 
-#include "base/json_check.h"
+#include "base/json_string.h"
 #include "input/open.h"
 #include "record/recorder.h"
 #include "support/temporary_folder.h"

@@ -1,6 +1,6 @@
 #include "record/names/trace_folder.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "record/scratch.h"
 
 #include <doctest/doctest.h>

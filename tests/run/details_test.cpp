@@ -1,4 +1,4 @@
-#include "run/details.h"
+#include "run/event_columns.h"
 
 #include <doctest/doctest.h>
 

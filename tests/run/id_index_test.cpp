@@ -1,4 +1,4 @@
-#include "run/id_index.h"
+#include "run/launches.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "run/packed_intervals.h"
+#include "run/intervals.h"
 
 #include <doctest/doctest.h>
 

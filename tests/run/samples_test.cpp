@@ -1,5 +1,4 @@
-#include "run/samples.h"
-
+#include "run/event_columns.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
 

@@ -1,4 +1,4 @@
-#include "run/span_stack.h"
+#include "run/operators.h"
 
 #include <doctest/doctest.h>
 

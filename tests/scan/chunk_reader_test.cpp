@@ -1,7 +1,6 @@
-#include "scan/chunk_reader.h"
-
-#include "base/error.h"
+#include "base/problems.h"
 #include "scan/event_scanner.h"
+#include "scan/list_reader.h"
 #include "support/memory_source.h"
 #include "support/random_trace.h"
 

@@ -1,6 +1,5 @@
 #include "scan/event_repair.h"
 
-#include "base/json_check.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "scan/event_scanner.h"

@@ -1,5 +1,5 @@
 // Properties of EventScanner over generated and damaged texts.
-#include "base/json_check.h"
+#include "base/json_string.h"
 #include "scan/event_scanner.h"
 #include "scan/plain_scan.h"
 #include "support/random_trace.h"

@@ -1,7 +1,7 @@
 // EventShapes must read the same as EventWalk, and only strict JSON.
 #include "scan/event_shapes.h"
 
-#include "base/json_check.h"
+#include "base/json_string.h"
 #include "scan/event_scanner.h"
 #include "scan/plain_scan.h"
 #include "scan/text_index.h"

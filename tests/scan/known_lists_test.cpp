@@ -1,6 +1,5 @@
-#include "scan/known_lists.h"
-
-#include "base/json_check.h"
+#include "base/json_string.h"
+#include "scan/event_shapes.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,6 @@
 #include "scan/list_reader.h"
 
-#include "base/error.h"
-#include "scan/chunk_reader.h"
+#include "base/problems.h"
 #include "scan/plain_scan.h"
 #include "support/memory_source.h"
 #include "support/random_trace.h"

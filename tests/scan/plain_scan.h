@@ -4,7 +4,7 @@
 //   CHECK(scan_whole(text).events == recorder.files[0].events);
 #pragma once
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "scan/event_scanner.h"
 #include "scan/scan_files.h"
 #include "scan/top_level.h"

@@ -1,7 +1,7 @@
 #include "scan/scan_files.h"
 
-#include "base/error.h"
-#include "scan/chunk_reader.h"
+#include "base/problems.h"
+#include "scan/list_reader.h"
 #include "scan/plain_scan.h"
 #include "support/child_process.h"
 #include "support/gzip_text.h"

@@ -1,6 +1,6 @@
 #include "scan/top_level.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "scan/plain_scan.h"
 
 #include <doctest/doctest.h>

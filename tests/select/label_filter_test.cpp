@@ -1,6 +1,5 @@
-#include "select/label_filter.h"
-
-#include "base/error.h"
+#include "base/problems.h"
+#include "select/selection.h"
 
 #include <doctest/doctest.h>
 

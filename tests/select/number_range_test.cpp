@@ -1,4 +1,4 @@
-#include "select/number_range.h"
+#include "select/selection.h"
 
 #include <doctest/doctest.h>
 

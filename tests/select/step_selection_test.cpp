@@ -1,4 +1,4 @@
-#include "select/step_selection.h"
+#include "select/selection.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

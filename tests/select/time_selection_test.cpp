@@ -1,4 +1,4 @@
-#include "select/time_selection.h"
+#include "select/selection.h"
 
 #include <doctest/doctest.h>
 

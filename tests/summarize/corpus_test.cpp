@@ -1,6 +1,6 @@
 // Summaries of real traces against reference facts that another program (Python's json and decimal
 // modules) found in them. Run as the test corpus.stats; skipped where the traces are not.
-#include "base/error.h"
+#include "base/problems.h"
 #include "oracle/exact_time.h"
 #include "oracle/json_value.h"
 #include "oracle/oracle.h"

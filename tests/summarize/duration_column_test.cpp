@@ -1,4 +1,4 @@
-#include "summarize/duration_column.h"
+#include "summarize/span_table.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 #include "summarize/summarize.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "oracle/oracle.h"
 #include "support/gzip_text.h"
 #include "support/random_trace.h"

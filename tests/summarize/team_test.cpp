@@ -1,5 +1,5 @@
 // A summary by several processes is the summary by one.
-#include "base/error.h"
+#include "base/problems.h"
 #include "input/input_list.h"
 #include "summarize/summarize.h"
 #include "summarize/summary_report.h"

@@ -5,7 +5,7 @@
 //   GzipSink sink(std::make_unique<MemorySink>(out), 1);
 #pragma once
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "output/sink.h"
 
 #include <string>

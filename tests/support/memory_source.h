@@ -4,7 +4,7 @@
 //   FailingSource source("[{", Error("rank3.json", "Input/output error"));
 #pragma once
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "input/byte_source.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-#include "table/text_report.h"
-
 #include "table/sample_table.h"
+#include "table/table_formats.h"
 
 #include <doctest/doctest.h>
 

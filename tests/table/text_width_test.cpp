@@ -1,4 +1,4 @@
-#include "table/text_width.h"
+#include "table/table.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,6 @@
-#include "team/share_out.h"
-
 #include "support/temporary_folder.h"
 #include "support/thread_transport.h"
+#include "team/team.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

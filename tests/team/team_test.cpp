@@ -1,6 +1,6 @@
 #include "team/team.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "support/thread_transport.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,5 @@
 #include "team/wire.h"
 
-#include "base/error.h"
 #include "base/problems.h"
 #include "clock/time_map.h"
 

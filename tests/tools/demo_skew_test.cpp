@@ -1,4 +1,4 @@
-#include "trace_record/demo_skew.h"
+#include "trace_record/demo_team.h"
 
 #include <doctest/doctest.h>
 

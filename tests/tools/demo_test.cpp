@@ -1,5 +1,4 @@
 #include "support/child_process.h"
-#include "trace_record/demo_data.h"
 #include "trace_record/demo_model.h"
 #include "trace_record/demo_team.h"
 

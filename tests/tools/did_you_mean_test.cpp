@@ -1,4 +1,4 @@
-#include "common/did_you_mean.h"
+#include "common/option_values.h"
 
 #include <doctest/doctest.h>
 

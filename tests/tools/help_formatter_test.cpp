@@ -1,4 +1,4 @@
-#include "common/help_formatter.h"
+#include "common/command_spec.h"
 
 #include <CLI/CLI.hpp>
 #include <doctest/doctest.h>

@@ -1,7 +1,5 @@
-#include "common/options.h"
-
-#include "base/error.h"
-#include "common/parse.h"
+#include "base/problems.h"
+#include "common/command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <doctest/doctest.h>

@@ -1,7 +1,5 @@
-#include "common/parse.h"
-
-#include "base/error.h"
-#include "common/options.h"
+#include "base/problems.h"
+#include "common/command_line.h"
 #include "tools/child.h"
 
 #include <CLI/CLI.hpp>

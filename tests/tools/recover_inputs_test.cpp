@@ -1,7 +1,7 @@
 // trace-merge --recover, with processes that are really killed.
 #include "trace_merge/recover_inputs.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "record/recorded.h"
 #include "support/child_process.h"
 

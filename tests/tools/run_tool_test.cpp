@@ -1,6 +1,6 @@
 #include "common/run_tool.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "output/file_sink.h"
 #include "tools/child.h"
 

@@ -1,5 +1,4 @@
-#include "common/say.h"
-
+#include "common/terminal.h"
 #include "tools/child.h"
 
 #include <doctest/doctest.h>

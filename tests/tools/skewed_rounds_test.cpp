@@ -1,9 +1,8 @@
 // Processes really meet at a barrier, with clocks skewed like those of trace-record demo. The error
 // of a merge must not exceed the bound that it states.
 #include "clock/alignment.h"
-#include "record/buffers/clock_sync.h"
+#include "record/buffers/clock.h"
 #include "support/child_process.h"
-#include "trace_record/demo_skew.h"
 #include "trace_record/demo_team.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,5 @@
-#include "common/switch_list.h"
-
-#include "base/error.h"
+#include "base/problems.h"
+#include "common/option_values.h"
 
 #include <doctest/doctest.h>
 

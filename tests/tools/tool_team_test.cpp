@@ -1,4 +1,4 @@
-#include "common/tool_team.h"
+#include "common/run_tool.h"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,14 @@
 #include "common/command_spec.h"
 
-#include "common/help_formatter.h"
+#include "common/terminal.h"
+#include "table/table.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -128,6 +132,147 @@ std::string usage_of(const OptionSpec& option) {
   std::string text;
   for (const std::string& name : option.names) text += (text.empty() ? "" : ", ") + name;
   return text + value_of(option);
+}
+
+namespace {
+
+constexpr std::size_t kIndent = 2;
+// Descriptions of options start in this column, or further right if a name in the group needs more
+// room. A name above kWidestName gets a line of its own.
+constexpr std::size_t kTextColumn = 28;
+constexpr std::size_t kWidestName = 32;
+constexpr char kHardSpace = '\x1f';  // wrap() does not break here: "[default: all cores]"
+
+std::vector<std::string> wrap(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines = wrap_words(text, width);
+  for (std::string& line : lines) std::replace(line.begin(), line.end(), kHardSpace, ' ');
+  return lines;
+}
+
+// Returns "TRACE...", "-o, --output FILE", or "    --strict": long names are aligned.
+std::string left_side(const OptionSpec& option) {
+  return (option.names.front().starts_with("--") ? "    " : "") + usage_of(option);
+}
+
+std::string right_side(const OptionSpec& option) {
+  if (option.default_value.empty()) return option.help;
+  std::string note = "[default: " + option.default_value + "]";
+  std::replace(note.begin(), note.end(), ' ', kHardSpace);
+  return option.help + " " + note;
+}
+
+class HelpFormatter : public CLI::FormatterBase {
+ public:
+  explicit HelpFormatter(const HelpStyle& style) : paint_(style.colour), width_(style.width) {}
+
+  std::string make_help(const CLI::App* app, std::string path, CLI::AppFormatMode) const override {
+    const CommandSpec spec = spec_of(*app, path);
+    std::string out = paragraph(spec.summary);
+    if (!spec.details.empty()) out += "\n" + paragraph(spec.details);
+    out += "\n" + paint_.bold("Usage:") + " " + path + " " + spec.synopsis + "\n";
+    out += examples(spec) + options("Arguments", spec.arguments) + commands(spec);
+    for (const OptionGroup& group : spec.groups) out += options(group.title, group.options);
+    if (!spec.page.empty()) out += "\n" + paragraph("Definitions: " + spec.page);
+    return out;
+  }
+
+  std::map<const CLI::App*, HelpNotes> notes;
+
+ private:
+  std::string paragraph(std::string_view text) const {
+    std::string out;
+    for (const std::string& line : wrap(text, width_)) out += line + "\n";
+    return out;
+  }
+
+  std::string heading(std::string_view text) const {
+    return "\n" + paint_.bold(fmt::format("{}:", text)) + "\n";
+  }
+
+  // Returns one entry of a list: the name at the left, its description wrapped at the right.
+  std::string entry(const std::string& name, std::string_view text, std::size_t text_column) const {
+    std::string out = std::string(kIndent, ' ') + paint_.option(name);
+    std::size_t column = kIndent + text_width(name);
+    for (const std::string& line : wrap(text, width_ - text_column)) {
+      if (column + 2 > text_column) {
+        out += '\n';
+        column = 0;
+      }
+      out += std::string(text_column - column, ' ') + line;
+      column = text_column;
+    }
+    return out + "\n";
+  }
+
+  std::string examples(const CommandSpec& spec) const {
+    if (spec.examples.empty()) return "";
+    std::string out = heading(spec.examples.size() == 1 ? "Example" : "Examples");
+    for (const Example& example : spec.examples)
+      for (const std::string& line : {paint_.dim("# " + example.what), example.command})
+        out += std::string(kIndent, ' ') + line + "\n";
+    return out;
+  }
+
+  std::string options(const std::string& title, const std::vector<OptionSpec>& options) const {
+    if (options.empty()) return "";
+    std::size_t column = kTextColumn;
+    for (const OptionSpec& option : options)
+      if (const std::size_t name = text_width(left_side(option)); name <= kWidestName)
+        column = std::max(column, kIndent + name + 2);
+    std::string out = heading(title);
+    for (const OptionSpec& option : options)
+      out += entry(left_side(option), right_side(option), column);
+    return out;
+  }
+
+  std::string commands(const CommandSpec& spec) const {
+    if (spec.commands.empty()) return "";
+    std::size_t longest = 0;
+    for (const CommandSpec& command : spec.commands)
+      longest = std::max(longest, command.name.size());
+    std::string out;
+    std::string group;
+    for (const CommandSpec& command : spec.commands) {
+      if (command.group != group)
+        out += heading(command.group == "Subcommands" ? "Commands" : command.group);
+      group = command.group;
+      out += entry(command.name, command.summary, kIndent + longest + 3);
+    }
+    const std::string one = spec.commands.size() == 1 ? spec.commands.front().name : "COMMAND";
+    return out + "\n" + paint_.dim(spec.path + " " + one + " --help shows its options.") + "\n";
+  }
+
+  Paint paint_;
+  std::size_t width_;
+};
+
+HelpNotes& own_notes(const CLI::App& app) {
+  return std::dynamic_pointer_cast<HelpFormatter>(app.get_formatter())->notes[&app];
+}
+
+}  // namespace
+
+void set_help_style(CLI::App& app, const HelpStyle& style) {
+  app.formatter(std::make_shared<HelpFormatter>(style));
+}
+
+void set_examples(CLI::App& app, const std::vector<Example>& examples) {
+  own_notes(app).examples = examples;
+}
+
+void set_page(CLI::App& app, const std::string& page) {
+  own_notes(app).page = page;
+}
+
+void set_synopsis(CLI::App& app, const std::string& synopsis) {
+  own_notes(app).synopsis = synopsis;
+}
+
+HelpNotes help_notes(const CLI::App& app) {
+  const auto formatter = std::dynamic_pointer_cast<HelpFormatter>(app.get_formatter());
+  if (!formatter) return {};
+  const auto found = formatter->notes.find(&app);
+  return found == formatter->notes.end() ? HelpNotes{} : found->second;
 }
 
 }  // namespace traceloom

@@ -1,3 +1,52 @@
+// The run of a tool: errors and exit codes, its team of processes, and the files that end with
+// it.
+#pragma once
+
+#include "output/file_sink.h"
+#include "team/team.h"
+
+#include <functional>
+#include <list>
+#include <string>
+#include <string_view>
+
+namespace CLI {
+// The team of a tool: with --mpi the processes that a launcher started, otherwise the tool alone.
+//
+//   int main(int argc, char** argv) {
+//     return run_in_team({.name = "trace-stats"}, argc, argv, [&] { return run(argc, argv); });
+//   }
+//   request.team = &tool_team();
+//   if (!tool_team().is_first()) return ExitCode::done;      // process 0 has the result
+
+class App;
+}  // namespace CLI
+
+namespace traceloom {
+
+// PrivateFolder: a folder of this process for files that end with it.
+//
+//   PrivateFolder folder;
+//   merge_to(folder.path("merged.json"));
+//
+// Nobody else can read it. The destructor and remove_temporary_files() remove it with the files
+// whose paths were asked for.
+
+class PrivateFolder {
+ public:
+  // Below $TMPDIR, or /tmp. Throws Error if it cannot be made.
+  PrivateFolder();
+  ~PrivateFolder();
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+
+  std::string path(const std::string& name);
+
+ private:
+  std::string folder_;
+  std::list<TemporaryFileEntry> entries_;
+};
+
 // run_tool() is the outermost function of every tool. Only it catches exceptions, reports them, and
 // chooses the exit code.
 //
@@ -7,12 +56,6 @@
 //       return parse_options(argc, argv, options) ? merge(options) : ExitCode::done;
 //     });
 //   }
-#pragma once
-
-#include <functional>
-#include <string>
-
-namespace traceloom {
 
 enum class ExitCode : int {
   done = 0,
@@ -42,5 +85,25 @@ struct Tool {
 // - A closed standard stream is replaced by one that cannot be read or written.
 // - SIGPIPE is ignored from here on, and in child processes unless they change that.
 int run_tool(const Tool& tool, const std::function<ExitCode()>& work);
+
+// Does what run_tool() does, in the team that the command line asks for. Only process 0 writes to
+// stdout and stderr, and all processes return its exit code. Without --mpi it refuses to run as one
+// of several processes that a launcher of MPI started, and with --mpi as one of several that MPI
+// did not join, since each would write the same output; TRACELOOM_ALONE=1 allows both. Help and the
+// version are shown by each process that is asked for them, whatever started it.
+int run_in_team(const Tool& tool, int argc, char** argv, const std::function<ExitCode()>& work);
+
+// Returns the team of run_in_team(); a team of one before.
+Team& tool_team();
+
+// Adds --mpi to the options that the tool shows; run_in_team() has read it.
+void add_mpi(CLI::App& app);
+
+// Returns how many processes a launcher of MPI started, by the environment that it gives them; 1 if
+// there is none.
+int launched_processes(const std::function<const char*(const char*)>& environment);
+// Returns true if srun started several processes without a way to find each other (--mpi=none,
+// which is the default of many sites). Open MPI would end each of them with other advice.
+bool lacks_mpi(const std::function<const char*(const char*)>& environment);
 
 }  // namespace traceloom

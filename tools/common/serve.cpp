@@ -1,7 +1,7 @@
 #include "common/serve.h"
 
-#include "base/error.h"
-#include "common/say.h"
+#include "base/problems.h"
+#include "common/terminal.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

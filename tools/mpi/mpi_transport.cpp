@@ -1,6 +1,6 @@
 // The transport of a team over MPI: the only file that is compiled against an MPI, so that a site
 // can rebuild it alone for its own. It uses MPI 3.1 and the funneled level of threads.
-#include "team/transport.h"
+#include "team/team.h"
 
 #include <algorithm>
 #include <cstdint>

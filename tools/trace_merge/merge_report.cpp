@@ -2,7 +2,6 @@
 
 #include "merge/options/summary_json.h"
 #include "output/json_writer.h"
-#include "output/problem_list.h"
 #include "table/table.h"
 
 #include <fmt/format.h>

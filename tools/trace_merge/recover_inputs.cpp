@@ -1,6 +1,6 @@
 #include "trace_merge/recover_inputs.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "base/units.h"
 #include "input/input_list.h"
 #include "record/journal/recover.h"

@@ -1,21 +1,28 @@
-// Command runs a program as a child process and measures what it used.
-//
-//   Command command({"python", "train.py"});
-//   while (!command.has_ended()) { ... command.forward(signal, info); command.reap(); }
-//   command.exit_code()
+// A command that runs as a child process: what it used, and samples of it as counters in the
+// trace.
 #pragma once
 
-#include "base/error.h"
+#include "base/problems.h"
+#include "record/host/host_recorder.h"
+#include "record/host/process_tree.h"
 
 #include <csignal>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <vector>
 
 namespace traceloom {
+
+// Command runs a program as a child process and measures what it used.
+//
+//   Command command({"python", "train.py"});
+//   while (!command.has_ended()) { ... command.forward(signal, info); command.reap(); }
+//   command.exit_code()
 
 // Blocks the signals to pass on to a child and SIGCHLD, so that wait() can receive them. The
 // destructor unblocks them. Threads that are started in between have them blocked, too.
@@ -70,6 +77,47 @@ class Command {
   pid_t pid_ = 0;
   std::optional<int> status_;
   rusage usage_{};
+};
+
+// CommandSamples records the host and the processes of a command as counters in the trace.
+//
+// Besides the counters of the host (host_sampler.h) there are:
+//
+//   command/cpu         cpu_percent   all processes together; 100 is one CPU
+//   command/rss         rss_mb
+//   command/processes   count
+//   process/PID NAME/cpu, process/PID NAME/rss: for processes that live for at least two samples
+
+class CommandSamples {
+ public:
+  // Samples the host and all descendants of this process.
+  explicit CommandSamples(std::int64_t interval_ns);
+
+  void take();
+  // Returns the time to the next multiple of the interval since the start. So samples do not drift,
+  // and late ones are skipped.
+  std::int64_t ns_to_next() const;
+
+  // Returns the files of /proc that cannot be read.
+  std::vector<std::string> missing() const { return host_.missing(); }
+  // Returns the most memory that all processes had together in a sample.
+  std::uint64_t peak_bytes() const { return static_cast<std::uint64_t>(peak_mb_ * 1e6); }
+
+ private:
+  void take_processes(std::int64_t now_ns);
+  void show(const record::ProcessTree::Process& process);
+  void record(const std::string& name, std::string_view category, std::string_view key,
+              double value);
+
+  std::int64_t interval_ns_;
+  std::int64_t start_ns_;
+  bool is_first_ = true;
+  record::HostReader host_;
+  record::ProcessTree tree_;
+  record::CounterTable table_;
+  // The names of the counters of shown processes, and whether the last sample had them.
+  std::map<std::string, bool> shown_;
+  double peak_mb_ = 0;
 };
 
 }  // namespace traceloom

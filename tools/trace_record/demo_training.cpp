@@ -1,12 +1,11 @@
 #include "trace_record/demo_training.h"
 
-#include "common/say.h"
+#include "common/terminal.h"
 #include "record/host/host_recorder.h"
 #include "record/names/trace_folder.h"
 #include "record/recorder.h"
-#include "trace_record/demo_data.h"
 #include "trace_record/demo_model.h"
-#include "trace_record/demo_skew.h"
+#include "trace_record/demo_team.h"
 
 #include <fmt/format.h>
 

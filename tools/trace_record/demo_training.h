@@ -3,8 +3,8 @@
 
 #include "node_merge/node_merger.h"
 #include "record/recorder.h"
-#include "trace_record/demo_options.h"
 #include "trace_record/demo_team.h"
+#include "trace_record/trace_options.h"
 
 #include <cstdint>
 

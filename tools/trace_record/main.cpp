@@ -1,12 +1,11 @@
 // trace-record runs a command under the host sampler, or a small training that records itself.
-#include "base/error.h"
-#include "common/did_you_mean.h"
-#include "common/help_formatter.h"
-#include "common/parse.h"
+#include "base/problems.h"
+#include "common/command_line.h"
+#include "common/command_spec.h"
+#include "common/option_values.h"
 #include "common/run_tool.h"
-#include "output/temporary_files.h"
-#include "trace_record/demo_command.h"
-#include "trace_record/run_command.h"
+#include "output/file_sink.h"
+#include "trace_record/commands.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #include "trace_record/trace_options.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "base/units.h"
-#include "common/options.h"
+#include "common/command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // trace-stats baseline: keeps captures of a version for later comparisons.
-#include "base/error.h"
-#include "common/help_formatter.h"
-#include "common/options.h"
-#include "common/tool_team.h"
+#include "base/problems.h"
+#include "common/command_line.h"
+#include "common/command_spec.h"
+#include "common/run_tool.h"
 #include "comparison/captures/baseline.h"
 #include "trace_stats/command_output.h"
 #include "trace_stats/commands.h"

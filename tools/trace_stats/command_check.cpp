@@ -1,6 +1,6 @@
 // trace-stats check: what is wrong with each file.
 #include "analysis/reports/check_report.h"
-#include "common/help_formatter.h"
+#include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

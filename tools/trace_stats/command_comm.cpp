@@ -1,6 +1,6 @@
 // trace-stats comm: how fast collectives are, and who comes late to them.
 #include "analysis/reports/comm_report.h"
-#include "common/help_formatter.h"
+#include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 // trace-stats dataloader: whether the input is what limits the run.
 #include "analysis/reports/dataloader_report.h"
-#include "common/help_formatter.h"
+#include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 // trace-stats gpu: how busy the devices are.
 #include "analysis/reports/gpu_report.h"
-#include "common/help_formatter.h"
+#include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

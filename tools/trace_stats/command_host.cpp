@@ -1,7 +1,7 @@
 // trace-stats host: what the machine did during the training.
 #include "analysis/reports/host_report.h"
-#include "common/help_formatter.h"
-#include "common/selection_options.h"
+#include "common/command_spec.h"
+#include "common/option_values.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

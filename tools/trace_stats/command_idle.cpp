@@ -1,8 +1,8 @@
 // trace-stats idle: why the devices wait.
 #include "analysis/reports/idle_report.h"
-#include "base/error.h"
+#include "base/problems.h"
 #include "base/units.h"
-#include "common/help_formatter.h"
+#include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

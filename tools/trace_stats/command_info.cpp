@@ -1,6 +1,6 @@
 // trace-stats info: what is in each file.
 #include "analysis/reports/info_report.h"
-#include "common/help_formatter.h"
+#include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

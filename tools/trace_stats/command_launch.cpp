@@ -1,6 +1,6 @@
 // trace-stats launch: whether the host launches work fast enough.
 #include "analysis/reports/launch_report.h"
-#include "common/help_formatter.h"
+#include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

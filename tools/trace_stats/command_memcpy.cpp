@@ -1,7 +1,7 @@
 // trace-stats memcpy: what devices copy and fill, and how fast.
 #include "analysis/reports/memcpy_report.h"
-#include "common/help_formatter.h"
-#include "common/switch_list.h"
+#include "common/command_spec.h"
+#include "common/option_values.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,7 @@
 // trace-stats memory: what memory is used for.
 #include "analysis/reports/memory_report.h"
-#include "base/error.h"
-#include "common/help_formatter.h"
+#include "base/problems.h"
+#include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

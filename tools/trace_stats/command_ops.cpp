@@ -1,7 +1,7 @@
 // trace-stats ops: which operators take the time.
 #include "analysis/reports/ops_report.h"
-#include "common/help_formatter.h"
-#include "common/switch_list.h"
+#include "common/command_spec.h"
+#include "common/option_values.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

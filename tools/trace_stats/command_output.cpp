@@ -1,7 +1,6 @@
 #include "trace_stats/command_output.h"
 
-#include "common/options.h"
-#include "common/say.h"
+#include "common/command_line.h"
 #include "common/terminal.h"
 #include "output/file_sink.h"
 #include "output/gzip_sink.h"

@@ -1,9 +1,8 @@
 // Writes the output of a command and its messages, in the same way for all commands.
 #pragma once
 
-#include "base/error.h"
 #include "base/problems.h"
-#include "common/report_problems.h"
+#include "common/terminal.h"
 #include "input/input_list.h"
 #include "table/table.h"
 

@@ -1,9 +1,8 @@
 // trace-stats report: a page that a person opens in a browser.
-#include "base/error.h"
-#include "common/help_formatter.h"
-#include "common/private_folder.h"
+#include "base/problems.h"
+#include "common/command_spec.h"
+#include "common/run_tool.h"
 #include "common/serve.h"
-#include "common/tool_team.h"
 #include "comparison/compare_report.h"
 #include "input/input_list.h"
 #include "merge/merger.h"

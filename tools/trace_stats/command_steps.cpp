@@ -1,6 +1,6 @@
 // trace-stats steps: each step's time split into roles.
 #include "analysis/reports/steps_report.h"
-#include "common/help_formatter.h"
+#include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 // trace-stats stragglers: which rank the others wait for.
 #include "analysis/reports/stragglers_report.h"
-#include "common/help_formatter.h"
+#include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

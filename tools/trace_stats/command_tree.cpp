@@ -1,9 +1,8 @@
 // trace-stats tree: what was called within what, by thread, with times of host and devices.
 #include "analysis/reports/tree_report.h"
-#include "base/error.h"
-#include "common/did_you_mean.h"
-#include "common/help_formatter.h"
-#include "common/switch_list.h"
+#include "base/problems.h"
+#include "common/command_spec.h"
+#include "common/option_values.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>

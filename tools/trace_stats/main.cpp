@@ -1,7 +1,7 @@
 // trace-stats answers questions about a run from the traces of its ranks.
-#include "common/parse.h"
-#include "common/tool_team.h"
-#include "output/temporary_files.h"
+#include "common/command_line.h"
+#include "common/run_tool.h"
+#include "output/file_sink.h"
 #include "trace_stats/commands.h"
 
 #include <CLI/CLI.hpp>

@@ -6,7 +6,7 @@
 // One capture is read after the other, so that the events of only one are in memory.
 #pragma once
 
-#include "common/report_problems.h"
+#include "common/terminal.h"
 #include "comparison/captures/capture.h"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "trace_stats/row_limit.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 #include "base/units.h"
 #include "per_rank/per_rank.h"
 

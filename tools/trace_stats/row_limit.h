@@ -5,7 +5,7 @@
 //   limit.add({rank, label, 0, 0});   // for each event; throws UsageError for one key too many
 #pragma once
 
-#include "analysis/numbers/grouped.h"
+#include "analysis/numbers.h"
 #include "run/run.h"
 
 #include <array>

@@ -1,3 +1,18 @@
+// Collectives and messages, matched between ranks, and the time of each rank in them.
+#pragma once
+
+#include "run/run.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace traceloom {
+
 // match_collectives: finds the pieces of communication on different ranks that are the same
 // collective.
 //
@@ -14,18 +29,6 @@
 //    in the same step. The pieces that are then left over are counted.
 // 4. The n-th message that one rank sends to another in a group is the n-th that the other receives
 //    from it.
-#pragma once
-
-#include "run/run.h"
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
-
-namespace traceloom {
 
 // torch's split_group gives several groups of a rank's peers one name: only all three members
 // together identify a group. They are views into Run::details, which must outlive them.
@@ -126,5 +129,25 @@ class CollectivesOfRun {
   const Run& run_;
   std::optional<MatchedCollectives> found_;
 };
+
+// find_comm_times: the time of each rank in collectives, and the part of it in which data moved, as
+// tb_plugin shows it.
+//
+//   for (const CommTimes& times : find_comm_times(match_collectives(run).matched)) use(times);
+
+struct CommTimes {
+  std::size_t rank = 0;  // index into Run::ranks
+  std::string name;      // name of the collectives; empty: all of them
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;    // bytes of all of them together
+  std::int64_t busy_ns = 0;  // instants in which at least one of them ran
+  // The instants in which data moved: the last part of each collective, as long as the collective
+  // took on the rank on which it took least. The rest is waiting.
+  std::int64_t transfer_ns = 0;
+  bool transfer_known = true;  // false if some are only their launch
+};
+
+// Sorted by rank; all collectives together come first, then each name.
+std::vector<CommTimes> find_comm_times(const std::vector<Collective>& collectives);
 
 }  // namespace traceloom

@@ -1,7 +1,4 @@
-// find_communication: the pieces of communication of one rank, with the details in their events and
-// in the range of the host that launched them.
-//
-//   for (const CommunicationPiece& piece : find_communication(run, rank)) use(piece.what.name);
+// The pieces of communication of one rank, and the two ranks of each send or receive.
 #pragma once
 
 #include "analysis/collectives/collectives.h"
@@ -11,10 +8,16 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <vector>
 
 namespace traceloom {
+
+// find_communication: the pieces of communication of one rank, with the details in their events and
+// in the range of the host that launched them.
+//
+//   for (const CommunicationPiece& piece : find_communication(run, rank)) use(piece.what.name);
 
 struct MessageEnds {
   std::int64_t from = kNoId;
@@ -67,5 +70,27 @@ std::vector<CommunicationPiece> find_communication(const Run& run, std::size_t r
 void for_each_communication(
     const Run& run,
     const std::function<void(std::size_t rank, std::vector<CommunicationPiece> pieces)>& use);
+
+// MessageRanks: finds the two ranks of a send or a receive.
+//
+//   MessageRanks messages(run);
+//   if (const auto ends = messages.ends_of(piece, rank)) use(ends->from, ends->to);
+
+// Events name the other rank by its number among all ranks or by its place in the group, without
+// saying which. It is the place if any event of the group names a number that is not in the group,
+// or the rank itself.
+class MessageRanks {
+ public:
+  // `run` must outlive it.
+  explicit MessageRanks(const Run& run);
+
+  // `rank` is the rank of the piece. Returns nullopt if the piece is no message, or if the other
+  // rank or the members of the group are not known.
+  std::optional<MessageEnds> ends_of(const CommunicationPiece& piece, std::int64_t rank) const;
+
+ private:
+  std::int64_t ranks_ = 0;           // number of ranks in the run
+  std::set<ProcessGroup> by_place_;  // groups in which peers are places
+};
 
 }  // namespace traceloom

@@ -1,15 +1,21 @@
 #include "analysis/devices/device_facts.h"
 
-#include "analysis/work/work_type.h"
+#include "analysis/devices/gap_kinds.h"
+#include "analysis/work/work_names.h"
+#include "base/arithmetic.h"
 #include "base/ascii.h"
-#include "base/saturating.h"
+#include "base/units.h"
 #include "per_rank/per_rank.h"
+#include "run/event_columns.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
+#include <set>
+#include <tuple>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -85,6 +91,210 @@ DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ra
     if (label_ns[label] > facts.kernel_ns / kLeastPart)
       add_kernel(run.labels.name(label), label_ns[label], facts);
   return facts;
+}
+
+namespace {
+
+constexpr std::size_t kMostNames = 3;
+
+// Returns "'a', 'b', 'c' and 2 more".
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
+    text += fmt::format("{}'{}'", i > 0 ? ", " : "", names[i]);
+  if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
+  return text;
+}
+
+std::string name_of(const UnknownRow& row) {
+  return std::string(row.category.empty() ? row.process : row.category);
+}
+
+std::string describe(const std::vector<UnknownRow>& rows) {
+  std::vector<std::string> names;
+  std::uint64_t count = 0;
+  std::int64_t total_ns = 0;
+  for (const UnknownRow& row : rows) {
+    if (std::find(names.begin(), names.end(), name_of(row)) == names.end())
+      names.push_back(name_of(row));
+    count += row.count;
+    add_to(total_ns, row.total_ns);
+  }
+  return fmt::format("rows of {} look like a device and are not understood ({}, {})",
+                     list_of(names), count_of(count, "span"), format_duration(total_ns));
+}
+
+bool is_any_device(const Run& run) {
+  return std::any_of(run.ranks.begin(), run.ranks.end(),
+                     [](const RankEvents& rank) { return rank.has_devices(); });
+}
+
+// Returns the rows of devices about which nothing is known. A row with an unknown category counts
+// only if there is no other evidence of a device.
+std::vector<UnknownRow> find_doubtful(const Run& run) {
+  std::vector<UnknownRow> rows = find_unknown_rows(run);
+  const bool any_device = is_any_device(run);
+  std::erase_if(rows, [&](const UnknownRow& row) {
+    return !row.is_whole_device || (!row.category.empty() && any_device);
+  });
+  return rows;
+}
+
+bool is_cut(const RunFile& file) {
+  return file.problems.count(Problem::cut_event) + file.problems.count(Problem::gzip_cut) > 0;
+}
+
+std::string describe_cut(const Run& run) {
+  for (const RunFile& file : run.files)
+    if (file.producer == kTorchProducer && is_cut(file))
+      return fmt::format(
+          "{} is cut off, and torch.profiler does not write events in the order of time: all of "
+          "one kind may be missing",
+          one_line(file.path));
+  return {};
+}
+
+// The time of kernels, of programs, and of each program by name, summed over all ranks.
+struct ProgramTimes {
+  std::int64_t kernels_ns = 0;
+  std::int64_t programs_ns = 0;
+  std::map<std::uint32_t, std::int64_t> by_label;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(kernels_ns, programs_ns, by_label);
+  }
+};
+
+ProgramTimes find_program_times(const Run& run, const RankEvents& rank) {
+  ProgramTimes times;
+  rank.for_each_device([&](const DeviceSpan& span) {
+    const EventClass& kind = run.labels.kind(span.label);
+    const std::int64_t ns = span.end_ns - span.start_ns;
+    if (kind.role == Role::kernel) add_to(times.kernels_ns, ns);
+    if (!kind.is_program) return;
+    add_to(times.programs_ns, ns);
+    add_to(times.by_label[span.label], ns);
+  });
+  return times;
+}
+
+std::string describe_programs(const Run& run) {
+  ProgramTimes times;
+  std::map<std::string_view, std::int64_t> by_name;
+  const auto find = [&](std::size_t rank) { return find_program_times(run, run.ranks[rank]); };
+  for (const ProgramTimes& own : per_rank<ProgramTimes>(run, find)) {
+    add_to(times.kernels_ns, own.kernels_ns);
+    add_to(times.programs_ns, own.programs_ns);
+    for (const auto& [label, ns] : own.by_label) add_to(by_name[run.labels.name(label)], ns);
+  }
+  if (times.programs_ns == 0 || times.programs_ns < times.kernels_ns / 2) return {};
+  std::vector<std::pair<std::int64_t, std::string_view>> longest;
+  longest.reserve(by_name.size());
+  for (const auto& [name, ns] : by_name) longest.emplace_back(-ns, name);
+  std::sort(longest.begin(), longest.end());
+  std::vector<std::string> names;
+  names.reserve(longest.size());
+  for (const auto& [ns, name] : longest) names.emplace_back(name);
+  return list_of(names);
+}
+
+// True for what gives work to a device: a call, or a range of the host for NCCL's kernels.
+bool gives_work(const Labels& labels, std::uint32_t label) {
+  const std::string_view name = labels.name(label);
+  if (labels.kind(label).place == EventPlace::call) return is_launching(name);
+  return labels.kind(label).role == Role::communication && name.starts_with("nccl:");
+}
+
+// Returns the names of what gives work to a device.
+std::vector<std::string> find_launching(const Run& run) {
+  std::vector<bool> is_launch;
+  is_launch.reserve(run.labels.size());
+  for (std::uint32_t label = 0; label < run.labels.size(); ++label)
+    is_launch.push_back(gives_work(run.labels, label));
+  using Seen = std::set<std::uint32_t>;  // labels
+  const auto find = [&](std::size_t rank) {
+    Seen seen;
+    const auto see = [&](const HostSpan& span) {
+      if (is_launch[span.label]) seen.insert(span.label);
+    };
+    run.ranks[rank].for_each_call(see);
+    run.ranks[rank].for_each_host(see);
+    return seen;
+  };
+  Seen all;
+  for (Seen& seen : per_rank<Seen>(run, find)) all.merge(seen);
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const std::uint32_t label : all) names.emplace_back(run.labels.name(label));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+std::vector<UnknownRow> find_unknown_rows(const Run& run) {
+  const auto key = [](const UnknownRow& row) {
+    return std::tie(row.rank, row.process, row.thread, row.category);
+  };
+  std::vector<UnknownRow> rows;
+  const auto find = [&](std::size_t rank) {
+    std::vector<UnknownSpans> found;
+    run.ranks[rank].for_each_unknown([&](const UnknownSpans& spans) { found.push_back(spans); });
+    return found;
+  };
+  const auto add = [&](std::size_t rank, const std::vector<UnknownSpans>& found) {
+    for (const UnknownSpans& spans : found) {
+      const std::string_view detail = run.details[spans.detail];
+      const UnknownRow row{run.ranks[rank].rank,
+                           find_detail(detail, "process"),
+                           find_detail(detail, "thread"),
+                           find_detail(detail, "category"),
+                           spans.count,
+                           spans.total_ns,
+                           spans.is_whole_device};
+      const auto known = std::find_if(rows.begin(), rows.end(), [&](const UnknownRow& other) {
+        return key(other) == key(row);
+      });
+      if (known == rows.end()) {
+        rows.push_back(row);
+        continue;
+      }
+      known->count += row.count;
+      add_to(known->total_ns, row.total_ns);
+      known->is_whole_device |= row.is_whole_device;
+    }
+  };
+  for_each_rank<std::vector<UnknownSpans>>(run, all_ranks(run), find, add);
+  std::sort(rows.begin(), rows.end(),
+            [&](const UnknownRow& a, const UnknownRow& b) { return key(a) < key(b); });
+  return rows;
+}
+
+DeviceDoubts::DeviceDoubts(const Run& run)
+    : cut(describe_cut(run)), programs(describe_programs(run)) {
+  const std::vector<UnknownRow> rows = find_doubtful(run);
+  if (!rows.empty()) not_understood = describe(rows);
+  if (is_any_device(run)) return;
+  if (const std::vector<std::string> names = find_launching(run); !names.empty())
+    not_recorded = fmt::format("the host gives work to a device ({}) that these traces do not hold",
+                               list_of(names));
+}
+
+Intervals find_programs(const Run& run, const RankEvents& rank) {
+  Intervals programs;
+  rank.for_each_device([&](const DeviceSpan& span) {
+    if (run.labels.kind(span.label).is_program) programs.push_back(span.interval());
+  });
+  return unite(std::move(programs));
+}
+
+void note_no_devices(const Run& run, Report& report, std::string_view what_follows) {
+  const std::vector<UnknownRow> rows = find_doubtful(run);
+  report.notes.push_back(
+      fmt::format("{}: {}", rows.empty() ? "no device activity in these traces" : describe(rows),
+                  what_follows));
 }
 
 }  // namespace traceloom

@@ -1,7 +1,11 @@
 #include "analysis/devices/device_work.h"
 
+#include "base/arithmetic.h"
+#include "run/steps.h"
+
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 #include <utility>
 
 namespace traceloom {
@@ -68,6 +72,75 @@ DeviceWork find_device_work(const RankEvents& rank) {
     }
   for (auto& [stream, work] : found.streams) sort_by_time(work);
   return found;
+}
+
+std::vector<DeviceGap> find_gaps(const WorkList& work, std::int64_t kernel_gap_ns,
+                                 const Intervals& unrecorded) {
+  std::vector<DeviceGap> gaps;
+  if (work.empty()) return gaps;
+  std::int64_t end_ns = work.front().span.end_ns;
+  for (const WorkPiece& piece : work) {
+    if (piece.span.start_ns > end_ns && !holds_any(unrecorded, {end_ns, piece.span.start_ns})) {
+      DeviceGap gap{{end_ns, piece.span.start_ns}, HtaGap::other, piece.call};
+      if (piece.call != nullptr && piece.call->start_ns > end_ns)
+        gap.kind = HtaGap::host_wait;
+      else if (gap.length_ns() < kernel_gap_ns)
+        gap.kind = HtaGap::kernel_wait;
+      gaps.push_back(gap);
+    }
+    end_ns = std::max(end_ns, piece.span.end_ns);
+  }
+  return gaps;
+}
+
+std::int64_t worked_ns(const WorkList& work, const Intervals& unrecorded) {
+  if (work.empty()) return 0;
+  std::int64_t from_ns = work.front().span.start_ns;
+  std::int64_t end_ns = work.front().span.end_ns;
+  std::int64_t sum = 0;
+  for (const WorkPiece& piece : work) {
+    if (piece.span.start_ns > end_ns && holds_any(unrecorded, {end_ns, piece.span.start_ns})) {
+      add_to(sum, end_ns - from_ns);
+      from_ns = piece.span.start_ns;
+    }
+    end_ns = std::max(end_ns, piece.span.end_ns);
+  }
+  add_to(sum, end_ns - from_ns);
+  return sum;
+}
+
+std::vector<Launch> find_launches(const WorkList& work) {
+  std::vector<Launch> launches;
+  std::unordered_map<const CallSpan*, std::size_t> known;
+  launches.reserve(work.size());
+  known.reserve(work.size());
+  for (const WorkPiece& piece : work) {
+    if (piece.call == nullptr) continue;
+    const auto [entry, is_new] = known.emplace(piece.call, launches.size());
+    if (is_new) launches.push_back({piece.call, piece.span.start_ns});
+    Launch& launch = launches[entry->second];
+    add_to(launch.device_ns, piece.span.end_ns - piece.span.start_ns);
+    ++launch.pieces;
+  }
+  return launches;
+}
+
+std::vector<QueueChange> find_queue(const std::vector<Launch>& launches) {
+  std::vector<QueueChange> changes;
+  changes.reserve(2 * launches.size());
+  for (const Launch& launch : launches) {
+    changes.push_back({std::min(launch.call->start_ns, launch.start_ns), 1});
+    changes.push_back({launch.start_ns, -1});
+  }
+  std::sort(changes.begin(), changes.end(), [](const QueueChange& a, const QueueChange& b) {
+    return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : a.length > b.length;
+  });
+  std::int64_t length = 0;
+  for (QueueChange& change : changes) {
+    length += change.length;
+    change.length = length;
+  }
+  return changes;
 }
 
 }  // namespace traceloom

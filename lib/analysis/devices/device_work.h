@@ -1,3 +1,16 @@
+// The work of devices, stream by stream: its launches, its queue, and the gaps in it.
+#pragma once
+
+#include "run/launches.h"
+#include "run/run.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace traceloom {
+
 // DeviceWork: the work of each stream of a rank's devices in time order, each piece with the call
 // of the host that launched it.
 //
@@ -5,16 +18,6 @@
 //
 // A call is found by the correlation, even if --time or --steps did not select it. Work that names
 // no stream is in one stream of its device, number -1.
-#pragma once
-
-#include "run/launches.h"
-#include "run/run.h"
-
-#include <cstdint>
-#include <map>
-#include <vector>
-
-namespace traceloom {
 
 struct WorkPiece {
   DeviceSpan span;
@@ -46,5 +49,75 @@ struct DeviceWork {
 DeviceWork find_device_work(const RankEvents& rank);
 // Returns all streams of all devices of a rank together.
 WorkList all_work(const RankEvents& rank);
+
+// DeviceGaps: the times at which a device, or a stream of it, had no work. gap_kinds.h finds the
+// reasons.
+//
+//   for (const DeviceGap& gap : find_gaps(work, 30'000)) idle_ns += gap.length_ns();
+//
+// A gap lasts from the end of all earlier work until the next work begins. HTA has three kinds of
+// gaps, by the launch of the next work:
+// - host wait: the launching call began after the gap had
+// - kernel wait: the work had been launched, and came within `kernel_gap_ns`
+// - other: the work had been launched, and came later, or its launch was not recorded
+//
+// HTA's gap comes after the work that started last; here it comes after all earlier work.
+
+enum class HtaGap : std::uint8_t { host_wait, kernel_wait, other };
+inline constexpr std::size_t kHtaGapCount = 3;
+
+struct DeviceGap {
+  Interval time;
+  HtaGap kind;
+  const CallSpan* launch;  // launch of the work that ends the gap; nullptr if it was not recorded
+
+  std::int64_t length_ns() const { return time.to_ns - time.from_ns; }
+};
+
+// Returns gaps in ascending order that do not touch the work; `work` is as in DeviceWork. Time
+// between two recordings is no gap: see RankEvents::unrecorded.
+std::vector<DeviceGap> find_gaps(const WorkList& work, std::int64_t kernel_gap_ns,
+                                 const Intervals& unrecorded = {});
+
+// Returns the time from the begin of the first work to the end of the last, summed over all
+// recordings.
+std::int64_t worked_ns(const WorkList& work, const Intervals& unrecorded);
+
+// find_launches, find_queue: the launches of a stream, how long each waited to begin, and the
+// length of the queue.
+//
+//   for (const Launch& launch : find_launches(work)) delays.push_back(launch.delay_ns());
+//   std::vector<QueueChange> queue = find_queue(launches);
+//
+// A launch is the work that one call gave to one stream: mostly one piece, many for a CUDA graph.
+// It waits from the end of the call until its first piece begins, and is in the queue of its stream
+// from the begin of the call until then.
+
+struct Launch {
+  const CallSpan* call;
+  std::int64_t start_ns;       // start of its first piece
+  std::int64_t device_ns = 0;  // time of all its pieces
+  std::int64_t pieces = 0;
+
+  std::int64_t call_ns() const { return call->end_ns - call->start_ns; }
+  // Returns 0 if it began before the end of its call.
+  std::int64_t delay_ns() const { return start_ns > call->end_ns ? start_ns - call->end_ns : 0; }
+  // True if launching it took the host longer than the device needed for it.
+  bool is_short() const { return device_ns < call_ns(); }
+};
+
+// Sorted by begin; work without a recorded launch is left out.
+std::vector<Launch> find_launches(const WorkList& work);
+
+// From `at_ns` until the next change, `length` launches wait.
+struct QueueChange {
+  std::int64_t at_ns;
+  std::int64_t length;
+};
+
+// Returns two changes for each launch, ascending. In the same nanosecond, launches come before
+// begins, so that the length never gets negative. Work that begins before its call (the clocks of
+// device and host differ) counts as launched when it begins.
+std::vector<QueueChange> find_queue(const std::vector<Launch>& launches);
 
 }  // namespace traceloom

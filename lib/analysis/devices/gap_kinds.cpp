@@ -1,8 +1,137 @@
 #include "analysis/devices/gap_kinds.h"
 
+#include "base/ascii.h"
+
 #include <algorithm>
+#include <iterator>
+#include <limits>
+#include <string>
 
 namespace traceloom {
+namespace {
+
+// HTA's limit for outliers: a call that only launches takes some microseconds.
+constexpr std::int64_t kLongerThanLaunch = 50'000;
+
+struct CallRow {
+  std::string_view part;  // part of the name, in lower case
+  std::int64_t least_ns;
+};
+
+// The runtimes and drivers of CUDA, HIP, Level Zero, Unified Runtime, MUSA and Ascend.
+constexpr CallRow kCalls[] = {
+    {"synchronize", 0},             // cudaDeviceSynchronize, hipStreamSynchronize, aclrt...
+    {"queuefinish", 0},             // urQueueFinish
+    {"ureventwait", 0},             //
+    {"pieventswait", 0},            //
+    {"memcpy", kLongerThanLaunch},  // cudaMemcpyAsync, hipMemcpyWithStream, urEnqueueUSMMemcpy
+};
+
+// Parts of the names of calls that give work to a device, in lower case. Copies and fills are work,
+// too.
+constexpr std::string_view kLaunchingCalls[] = {"launch", "memcpy", "memset"};
+
+constexpr std::string_view kOperators[] = {"aten::item", "aten::_local_scalar_dense"};
+
+}  // namespace
+
+std::int64_t least_blocking_ns(std::string_view call) {
+  const std::string lower = to_lower(call);
+  const auto* const found =
+      std::find_if(std::begin(kCalls), std::end(kCalls),
+                   [&](const CallRow& row) { return lower.find(row.part) != std::string::npos; });
+  return found == std::end(kCalls) ? std::numeric_limits<std::int64_t>::max() : found->least_ns;
+}
+
+bool is_launching(std::string_view call) {
+  const std::string lower = to_lower(call);
+  return std::any_of(std::begin(kLaunchingCalls), std::end(kLaunchingCalls),
+                     [&](std::string_view part) { return lower.find(part) != std::string::npos; });
+}
+
+bool is_reading_operator(std::string_view op) {
+  return std::find(std::begin(kOperators), std::end(kOperators), op) != std::end(kOperators);
+}
+
+HostTimeline::HostTimeline(const Run& run, const RankEvents& rank,
+                           const std::set<std::uint32_t>& tracks) {
+  std::map<std::uint32_t, std::vector<HostSpan>> ops;
+  std::map<std::uint32_t, std::vector<HostSpan>> calls;
+  rank.for_each_host([&](const HostSpan& span) {
+    if (tracks.contains(span.track)) ops[span.track].push_back(span);
+  });
+  rank.for_each_call([&](const CallSpan& span) {
+    if (tracks.contains(span.track)) calls[span.track].push_back(span);
+  });
+  for (const std::uint32_t track : tracks)
+    threads_[track] = {flatten(run, std::move(ops[track])), flatten(run, std::move(calls[track]))};
+}
+
+// Visits spans in the order in which they begin. The open ones form a stack: its top is the
+// innermost span that has not ended.
+HostTimeline::Segments HostTimeline::flatten(const Run& run, std::vector<HostSpan> spans) {
+  std::sort(spans.begin(), spans.end(), [&](const HostSpan& a, const HostSpan& b) {
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    if (a.end_ns != b.end_ns) return a.end_ns > b.end_ns;
+    return run.labels.name(a.label) < run.labels.name(b.label);
+  });
+  Segments segments;
+  std::vector<HostSpan> open;
+  std::int64_t now_ns = std::numeric_limits<std::int64_t>::min();
+  const auto advance = [&](std::int64_t until_ns) {
+    while (!open.empty() && now_ns < until_ns) {
+      const HostSpan& inner = open.back();
+      if (inner.end_ns <= now_ns) {
+        open.pop_back();
+        continue;
+      }
+      const std::int64_t to_ns = std::min(inner.end_ns, until_ns);
+      segments.push_back({{now_ns, to_ns}, run.labels.name(inner.label)});
+      now_ns = to_ns;
+    }
+    now_ns = std::max(now_ns, until_ns);
+  };
+  for (const HostSpan& span : spans) {
+    advance(span.start_ns);
+    open.push_back(span);
+  }
+  advance(std::numeric_limits<std::int64_t>::max());
+  return segments;
+}
+
+// Returns the segments in `time`, with segments without a name in between.
+HostTimeline::Segments HostTimeline::fill(const Segments& segments, const Interval& time) {
+  Segments filled;
+  std::int64_t now_ns = time.from_ns;
+  auto segment = std::partition_point(
+      segments.begin(), segments.end(),
+      [&](const Segment& candidate) { return candidate.time.to_ns <= time.from_ns; });
+  for (; segment != segments.end() && segment->time.from_ns < time.to_ns; ++segment) {
+    if (now_ns < segment->time.from_ns) filled.push_back({{now_ns, segment->time.from_ns}, {}});
+    const Interval part{std::max(segment->time.from_ns, time.from_ns),
+                        std::min(segment->time.to_ns, time.to_ns)};
+    filled.push_back({part, segment->name});
+    now_ns = part.to_ns;
+  }
+  if (now_ns < time.to_ns) filled.push_back({{now_ns, time.to_ns}, {}});
+  return filled;
+}
+
+std::vector<HostPart> HostTimeline::parts_of(std::uint32_t track, const Interval& time) const {
+  std::vector<HostPart> parts;
+  const auto thread = threads_.find(track);
+  if (thread == threads_.end()) return {{time, {}, {}}};
+  for (const Segment& op : fill(thread->second.ops, time))
+    for (const Segment& call : fill(thread->second.calls, op.time))
+      parts.push_back({call.time, op.name, call.name});
+  return parts;
+}
+
+std::string_view HostTimeline::op_around(const HostSpan& span) const {
+  const std::vector<HostPart> parts = parts_of(span.track, {span.start_ns, span.start_ns + 1});
+  return parts.empty() ? std::string_view{} : parts.front().op;
+}
+
 namespace {
 
 // Sorts the spans by begin. A span within another is left out; a span that ends later begins at the

@@ -1,8 +1,7 @@
 #include "analysis/findings/idle_causes.h"
 
-#include "analysis/devices/blocking_calls.h"
 #include "analysis/devices/gap_kinds.h"
-#include "base/saturating.h"
+#include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
 
 #include <fmt/format.h>

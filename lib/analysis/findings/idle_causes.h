@@ -14,7 +14,7 @@
 #pragma once
 
 #include "analysis/waits/step_roles.h"
-#include "analysis/work/host_frames.h"
+#include "analysis/work/call_tree.h"
 #include "run/run.h"
 
 #include <array>

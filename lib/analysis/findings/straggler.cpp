@@ -1,7 +1,7 @@
 #include "analysis/findings/straggler.h"
 
 #include "analysis/findings/straggler_cause.h"
-#include "base/saturating.h"
+#include "base/arithmetic.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #include "analysis/memory/counter_series.h"
 
-#include "analysis/numbers/percentile.h"
+#include "analysis/numbers.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 #include "analysis/memory/device_memory.h"
 
-#include "analysis/numbers/slope.h"
+#include "analysis/numbers.h"
 #include "per_rank/per_rank.h"
 #include "run/operators.h"
-#include "run/recorded_times.h"
+#include "run/steps.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "analysis/memory/memory_stats.h"
 
-#include "analysis/numbers/slope.h"
-#include "base/error.h"
+#include "analysis/numbers.h"
+#include "base/problems.h"
 #include "input/input_list.h"
 
 #include <algorithm>

@@ -1,12 +1,10 @@
 #include "analysis/reports/bottleneck_report.h"
 
-#include "analysis/numbers/percentile.h"
+#include "analysis/numbers.h"
 #include "analysis/reports/steps_report.h"
 #include "analysis/verdict/verdict_words.h"
-#include "analysis/waits/step_lengths.h"
-#include "analysis/waits/step_phases.h"
+#include "analysis/waits/step_roles.h"
 #include "base/units.h"
-#include "output/json_list.h"
 #include "output/json_writer.h"
 #include "per_rank/per_rank.h"
 

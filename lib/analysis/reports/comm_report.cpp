@@ -1,9 +1,8 @@
 #include "analysis/reports/comm_report.h"
 
 #include "analysis/collectives/collectives.h"
-#include "analysis/collectives/comm_times.h"
-#include "analysis/numbers/percentile.h"
-#include "base/saturating.h"
+#include "analysis/numbers.h"
+#include "base/arithmetic.h"
 
 #include <fmt/format.h>
 

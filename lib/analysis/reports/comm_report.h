@@ -14,7 +14,7 @@ struct CommOptions {
 // "algo_gbps","bus_gbps","algo_gibps","bus_gibps"}]; "ranks": [{"rank","collectives","total_ns",
 // "total_wait_ns","mean_wait_ns","times_last","times_first","last_share"}]; "times":
 // [{"rank","count", "bytes","busy_ns","transfer_ns","waiting_ns","collective"}], see
-// comm_times.h; with each also "collectives": [{"index", and the keys of one collective}].
+// collectives.h; with each also "collectives": [{"index", and the keys of one collective}].
 //
 // Values of a row are means over its collectives, waits are means over their parts; they are null
 // if only one rank has the collective. For sends and receives, latency and bandwidths describe the

@@ -1,12 +1,12 @@
 #include "analysis/reports/gpu_report.h"
 
-#include "analysis/devices/device_doubts.h"
+#include "analysis/devices/device_facts.h"
 #include "analysis/reports/steps_report.h"
-#include "analysis/waits/step_phases.h"
-#include "analysis/work/kernel_types.h"
+#include "analysis/waits/step_roles.h"
+#include "analysis/work/kernel_groups.h"
 #include "per_rank/per_rank.h"
-#include "run/details.h"
-#include "run/recorded_times.h"
+#include "run/event_columns.h"
+#include "run/steps.h"
 
 #include <algorithm>
 #include <array>

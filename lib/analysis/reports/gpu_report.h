@@ -38,7 +38,7 @@ std::vector<DeviceTimes> device_times(const Run& run);
 // JSON: "rows": [{"rank","device","total_ns","compute_ns","exposed_comm_ns","exposed_memcpy_ns",
 // "idle_ns","busy_ns","kernel_ns","non_compute_ns","comm_ns","memcpy_ns","overlap_share",
 // "compute_share","idle_share","utilization","sm_efficiency","occupancy"}]; "types": see
-// kernel_types.h; of inference "kinds": [{"kind","steps","mean_ns","kernel_share",...}]
+// kernel_groups.h; of inference "kinds": [{"kind","steps","mean_ns","kernel_share",...}]
 Report gpu_report(const Run& run);
 
 }  // namespace traceloom

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/report.h"
-#include "select/label_filter.h"
+#include "select/selection.h"
 
 #include <optional>
 

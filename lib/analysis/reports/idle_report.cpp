@@ -1,9 +1,9 @@
 #include "analysis/reports/idle_report.h"
 
-#include "analysis/devices/device_doubts.h"
-#include "analysis/devices/host_timeline.h"
-#include "analysis/numbers/percentile.h"
-#include "base/saturating.h"
+#include "analysis/devices/device_facts.h"
+#include "analysis/devices/gap_kinds.h"
+#include "analysis/numbers.h"
+#include "base/arithmetic.h"
 #include "output/json_writer.h"
 #include "per_rank/per_rank.h"
 

@@ -23,7 +23,7 @@ struct IdleOptions {
 // sums,"device_work","unlinked_work"}.
 //
 // host_wait + queued + blocked + not_recorded = idle (gap_kinds.h), and so is the sum of HTA's
-// three kinds (device_gaps.h); kernel_wait is a part of queued. "hosts" shows the activity, in gaps
+// three kinds (device_work.h); kernel_wait is a part of queued. "hosts" shows the activity, in gaps
 // of whole devices, of the thread that launched the work at the end of the gap, or that is blocked;
 // the rows add up to all idle time.
 Report idle_report(const Run& run, const IdleOptions& options);

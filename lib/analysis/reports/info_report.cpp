@@ -1,7 +1,7 @@
 #include "analysis/reports/info_report.h"
 
-#include "analysis/devices/device_doubts.h"
-#include "base/saturating.h"
+#include "analysis/devices/device_facts.h"
+#include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
 
 #include <fmt/format.h>

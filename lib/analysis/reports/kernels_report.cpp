@@ -1,10 +1,10 @@
 #include "analysis/reports/kernels_report.h"
 
-#include "analysis/devices/device_doubts.h"
+#include "analysis/devices/device_facts.h"
 #include "analysis/work/kernel_groups.h"
-#include "analysis/work/work_type.h"
+#include "analysis/work/work_names.h"
 #include "output/json_writer.h"
-#include "run/details.h"
+#include "run/event_columns.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

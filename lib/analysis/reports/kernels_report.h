@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/report.h"
-#include "analysis/work/kernels_options.h"
+#include "analysis/work/kernel_groups.h"
 
 namespace traceloom {
 

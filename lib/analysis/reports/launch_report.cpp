@@ -1,10 +1,10 @@
 #include "analysis/reports/launch_report.h"
 
-#include "analysis/devices/device_doubts.h"
-#include "analysis/devices/host_timeline.h"
-#include "analysis/devices/stream_launches.h"
-#include "analysis/numbers/percentile.h"
-#include "base/saturating.h"
+#include "analysis/devices/device_facts.h"
+#include "analysis/devices/device_work.h"
+#include "analysis/devices/gap_kinds.h"
+#include "analysis/numbers.h"
+#include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
 
 #include <fmt/format.h>

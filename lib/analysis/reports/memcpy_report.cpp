@@ -1,10 +1,10 @@
 #include "analysis/reports/memcpy_report.h"
 
-#include "analysis/devices/device_doubts.h"
-#include "analysis/numbers/percentile.h"
-#include "base/saturating.h"
+#include "analysis/devices/device_facts.h"
+#include "analysis/numbers.h"
+#include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
-#include "run/details.h"
+#include "run/event_columns.h"
 
 #include <fmt/format.h>
 

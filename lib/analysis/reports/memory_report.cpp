@@ -2,7 +2,7 @@
 
 #include "analysis/memory/counter_series.h"
 #include "analysis/memory/device_memory.h"
-#include "analysis/numbers/slope.h"
+#include "analysis/numbers.h"
 #include "analysis/reports/operator_memory.h"
 #include "base/units.h"
 #include "output/json_writer.h"

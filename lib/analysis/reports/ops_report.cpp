@@ -1,9 +1,9 @@
 #include "analysis/reports/ops_report.h"
 
-#include "analysis/numbers/time_stats.h"
+#include "analysis/numbers.h"
 #include "analysis/work/kernel_groups.h"
 #include "analysis/work/op_groups.h"
-#include "analysis/work/work_type.h"
+#include "analysis/work/work_names.h"
 #include "output/json_writer.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/report.h"
-#include "analysis/work/ops_options.h"
+#include "analysis/work/op_groups.h"
 
 namespace traceloom {
 

@@ -1,11 +1,10 @@
 #include "analysis/reports/steps_report.h"
 
-#include "analysis/devices/device_doubts.h"
-#include "analysis/findings/step_basis.h"
-#include "analysis/numbers/percentile.h"
+#include "analysis/devices/device_facts.h"
+#include "analysis/findings/loader_waits.h"
+#include "analysis/numbers.h"
 #include "analysis/waits/rank_waits.h"
-#include "analysis/waits/role_columns.h"
-#include "analysis/waits/step_phases.h"
+#include "analysis/waits/step_roles.h"
 
 #include <fmt/format.h>
 

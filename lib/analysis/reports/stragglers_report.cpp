@@ -1,10 +1,10 @@
 #include "analysis/reports/stragglers_report.h"
 
 #include "analysis/findings/straggler.h"
-#include "analysis/findings/straggler_words.h"
+#include "analysis/findings/straggler_cause.h"
 #include "analysis/reports/steps_report.h"
-#include "analysis/waits/step_phases.h"
-#include "base/saturating.h"
+#include "analysis/waits/step_roles.h"
+#include "base/arithmetic.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 

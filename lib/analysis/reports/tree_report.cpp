@@ -1,6 +1,6 @@
 #include "analysis/reports/tree_report.h"
 
-#include "base/saturating.h"
+#include "base/arithmetic.h"
 #include "output/json_writer.h"
 
 #include <fmt/format.h>

@@ -1,15 +1,9 @@
-// Verdict: the limit of a run, computed from the time of its steps and the waits between ranks.
-//
-//   const Verdict verdict = find_verdict(Findings(run));
-//   limit_name(verdict.kind)                                  // "straggler"
-//   fmt::print("rank {}", *verdict.rank)                       // the rank to examine, if any
+// What limits a run, how sure that is, and whether a limit is below an allowed value.
 #pragma once
 
-#include "analysis/devices/device_doubts.h"
 #include "analysis/devices/device_facts.h"
 #include "analysis/findings/idle_causes.h"
 #include "analysis/findings/loader_waits.h"
-#include "analysis/findings/step_basis.h"
 #include "analysis/findings/straggler.h"
 #include "analysis/waits/rank_waits.h"
 #include "analysis/waits/stage_waits.h"
@@ -25,6 +19,12 @@
 #include <vector>
 
 namespace traceloom {
+
+// Verdict: the limit of a run, computed from the time of its steps and the waits between ranks.
+//
+//   const Verdict verdict = find_verdict(Findings(run));
+//   limit_name(verdict.kind)                                  // "straggler"
+//   fmt::print("rank {}", *verdict.rank)                       // the rank to examine, if any
 
 enum class Limit : std::uint8_t {
   data_loading,
@@ -151,7 +151,7 @@ std::string cost_text(const Verdict& verdict, Limit limit);
 struct Findings {
   explicit Findings(const Run& run);
 
-  std::vector<RankRoles> roles;  // roles of the phase that takes most of the time (step_phases.h)
+  std::vector<RankRoles> roles;  // roles of the phase that takes most of the time (step_roles.h)
   CollectivesOfRun collectives;
   RankWaits waits;
   Straggler straggler;
@@ -195,5 +195,33 @@ struct Findings {
 // when all recorded ranks had come. The verdict is inconclusive unless it is the same for none and
 // for all of that time, and it says which ranks to record.
 Verdict find_verdict(const Findings& found);
+
+// LimitGate: decides whether a limit of a run is below an allowed value.
+//
+//   const GateResult result = judge({Limit::data_loading, 0.05}, verdict);
+//   if (result.answer == GateAnswer::fails) fmt::print("{}\n", result.why);
+
+struct LimitGate {
+  Limit limit;
+  std::optional<double> share = {};  // the most that is allowed; without it the limit must not be
+                                     // the verdict
+};
+
+enum class GateAnswer : std::uint8_t {
+  passes,
+  fails,
+  unknown,  // the traces do not show it
+};
+
+struct GateResult {
+  GateAnswer answer;
+  std::string
+      why;  // "data-loading takes 70.2 % of the mean step of 4 ranks"; "" if the gate passes
+};
+
+// Decides, with a share, whether the limit may take that much of the steps, or of the time that
+// others wait for it (Verdict::delays, and Verdict::measured_delay for a straggler). Without a
+// share: an inconclusive verdict passes if the limit is too small to be it.
+GateResult judge(const LimitGate& gate, const Verdict& verdict);
 
 }  // namespace traceloom

@@ -1,6 +1,6 @@
 #include "analysis/verdict/verdict_doubts.h"
 
-#include "base/saturating.h"
+#include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
 
 #include <fmt/format.h>

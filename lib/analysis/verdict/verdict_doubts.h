@@ -1,5 +1,5 @@
 // Limits a verdict about devices that are not understood, or of which only whole programs are known
-// (device_doubts.h).
+// (device_facts.h).
 #pragma once
 
 #include "analysis/verdict/verdict.h"

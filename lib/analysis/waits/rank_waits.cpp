@@ -1,7 +1,7 @@
 #include "analysis/waits/rank_waits.h"
 
 #include "analysis/waits/matched_waits.h"
-#include "base/saturating.h"
+#include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
 
 #include <algorithm>

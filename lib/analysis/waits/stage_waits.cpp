@@ -2,8 +2,8 @@
 
 #include "analysis/collectives/collectives.h"
 #include "analysis/collectives/communication_pieces.h"
-#include "analysis/work/collective_names.h"
-#include "base/saturating.h"
+#include "analysis/work/work_names.h"
+#include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
 
 #include <algorithm>

@@ -1,12 +1,14 @@
 #include "analysis/waits/step_roles.h"
 
-#include "analysis/numbers/percentile.h"
-#include "analysis/work/collective_names.h"
-#include "analysis/work/host_frames.h"
-#include "base/saturating.h"
+#include "analysis/numbers.h"
+#include "analysis/waits/rank_waits.h"
+#include "analysis/work/call_tree.h"
+#include "analysis/work/work_names.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <string_view>
 
 namespace traceloom {
 namespace {
@@ -235,6 +237,169 @@ StepRoles StepSum::mean() const {
     means.raw[role] = rounded_mean(sum_.raw[role], count_);
   }
   return means;
+}
+
+std::string role_title(Role role) {
+  static constexpr std::array<std::string_view, kRoleCount> kTitles{
+      "Kernel", "Memcpy", "Memset", "Comm", "Runtime", "Loader", "CPU", "Host code", "Other"};
+  return std::string(kTitles[static_cast<std::size_t>(role)]);
+}
+
+Readers role_readers(Role role) {
+  static constexpr std::array<Readers, kRoleCount> kReaders{
+      Readers::most, Readers::few,  Readers::few, Readers::most, Readers::some,
+      Readers::most, Readers::most, Readers::few, Readers::some};
+  return kReaders[static_cast<std::size_t>(role)];
+}
+
+namespace {
+
+// Returns the counted steps of a rank, ascending by key; of several with one key, the longest.
+std::vector<StepLength> lengths_of(const RankRoles& rank) {
+  std::vector<StepLength> lengths;
+  lengths.reserve(rank.steps.size());
+  for (const StepRoles& step : rank.steps)
+    if (step.step.counted) lengths.emplace_back(key_of(step.step), step.total_ns);
+  const auto longest_first = [](const StepLength& a, const StepLength& b) {
+    return a.first == b.first ? a.second > b.second : a.first < b.first;
+  };
+  if (!std::is_sorted(lengths.begin(), lengths.end(), longest_first))
+    std::sort(lengths.begin(), lengths.end(), longest_first);
+  const auto alike = [](const StepLength& a, const StepLength& b) { return a.first == b.first; };
+  lengths.erase(std::unique(lengths.begin(), lengths.end(), alike), lengths.end());
+  return lengths;
+}
+
+// Both lists ascend by key. Ranks mostly have the same steps, so that no step has to be moved.
+void keep_longest(std::vector<StepLength>& all, const std::vector<StepLength>& some) {
+  std::vector<StepLength> others;
+  auto known = all.begin();
+  for (const StepLength& step : some) {
+    while (known != all.end() && known->first < step.first) ++known;
+    if (known != all.end() && known->first == step.first)
+      known->second = std::max(known->second, step.second);
+    else
+      others.push_back(step);
+  }
+  if (others.empty()) return;
+  const auto middle = static_cast<std::ptrdiff_t>(all.size());
+  all.insert(all.end(), others.begin(), others.end());
+  std::inplace_merge(all.begin(), all.begin() + middle, all.end());
+}
+
+}  // namespace
+
+std::vector<StepLength> longest_steps(const std::vector<RankRoles>& roles) {
+  std::vector<StepLength> longest;
+  for (const RankRoles& rank : roles) {
+    if (longest.empty())
+      longest = lengths_of(rank);
+    else
+      keep_longest(longest, lengths_of(rank));
+  }
+  return longest;
+}
+
+std::vector<std::int64_t> lengths_ns(const std::vector<StepLength>& steps) {
+  std::vector<std::int64_t> lengths;
+  lengths.reserve(steps.size());
+  for (const auto& [key, ns] : steps) lengths.push_back(ns);
+  return lengths;
+}
+
+namespace {
+
+constexpr StepPhase kPhases[] = {StepPhase::none, StepPhase::prefill, StepPhase::decode};
+
+bool has_several_phases(const Run& run) {
+  std::array<bool, std::size(kPhases)> seen{};
+  for (const RankEvents& rank : run.ranks)
+    for (const Step& step : rank.steps.list)
+      if (step.counted) seen[static_cast<std::size_t>(step.phase)] = true;
+  return std::count(seen.begin(), seen.end(), true) > 1;
+}
+
+}  // namespace
+
+std::vector<PhaseSteps> find_phases(const std::vector<RankRoles>& ranks) {
+  std::array<PhaseSteps, std::size(kPhases)> all;
+  for (const StepPhase phase : kPhases) all[static_cast<std::size_t>(phase)].phase = phase;
+  for (const RankRoles& rank : ranks)
+    for (const StepRoles& step : rank.steps)
+      if (step.step.counted) all[static_cast<std::size_t>(step.step.phase)].steps.add(step);
+  std::vector<PhaseSteps> phases;
+  for (const PhaseSteps& phase : all)
+    if (phase.steps.count() > 0) phases.push_back(phase);
+  return phases;
+}
+
+StepPhase main_phase(const std::vector<RankRoles>& ranks) {
+  const std::vector<PhaseSteps> phases = find_phases(ranks);
+  const auto longest =
+      std::max_element(phases.begin(), phases.end(), [](const PhaseSteps& a, const PhaseSteps& b) {
+        return a.steps.sum().total_ns < b.steps.sum().total_ns;
+      });
+  return longest == phases.end() ? StepPhase::none : longest->phase;
+}
+
+void keep_phase(std::vector<RankRoles>& ranks, StepPhase phase) {
+  for (RankRoles& rank : ranks) {
+    const auto is_other = [&](const StepRoles& step) { return step.step.phase != phase; };
+    if (std::any_of(rank.steps.begin(), rank.steps.end(), is_other))
+      rank.steps.rewrite([&](const StepRoles& step) { return !is_other(step); });
+  }
+}
+
+std::vector<RankRoles> find_main_roles(const Run& run) {
+  std::vector<RankRoles> ranks = find_all_roles(run);
+  if (has_several_phases(run)) keep_phase(ranks, main_phase(ranks));
+  return ranks;
+}
+
+namespace {
+
+Table phases_table(const std::vector<PhaseSteps>& phases) {
+  std::vector<Column> columns{{"kind", "Kind", ColumnKind::text},
+                              {"steps", "Steps", ColumnKind::count},
+                              {"mean_ns", "Mean", ColumnKind::duration}};
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const Role role = static_cast<Role>(i);
+    columns.push_back({fmt::format("{}_share", role_name(role)), role_title(role),
+                       ColumnKind::share, role_readers(role)});
+  }
+  Table table(columns);
+  for (const PhaseSteps& phase : phases) {
+    std::vector<Cell> cells{Cell{std::string(to_string(phase.phase))},
+                            Cell{static_cast<std::int64_t>(phase.steps.count())},
+                            Cell{phase.steps.mean().total_ns}};
+    const RoleShares shares = phase.steps.shares();
+    for (std::size_t i = 0; i < kRoleCount; ++i) cells.emplace_back(shares[static_cast<Role>(i)]);
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+}  // namespace
+
+void append_phases(const Run& run, Report& report) {
+  const auto is_inference = [](const RankEvents& rank) {
+    return rank.steps.kind == StepKind::iterations;
+  };
+  if (std::none_of(run.ranks.begin(), run.ranks.end(), is_inference)) return;
+  report.tables.push_back({"kinds", "Steps by kind, and where a mean one goes",
+                           phases_table(find_phases(find_all_roles(run)))});
+}
+
+void note_phase(const Run& run, const std::vector<RankRoles>& kept, Report& report) {
+  if (!has_several_phases(run)) return;
+  report.notes.push_back(
+      fmt::format("there are prefill and decode steps: all of this is of the {} ones, which take "
+                  "most of the time",
+                  to_string(main_phase(kept))));
+}
+
+std::string step_noun(StepPhase phase) {
+  return phase == StepPhase::none ? "step" : fmt::format("{} step", to_string(phase));
 }
 
 }  // namespace traceloom

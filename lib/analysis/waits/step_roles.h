@@ -1,20 +1,27 @@
-// find_roles: splits the time of each step of a rank into roles.
-//
-//   RankRoles roles = find_roles(run, rank);
-//   roles.steps[0].exclusive[Role::dataloader]
+// The steps of all ranks: the roles that share their time, their lengths, and their phases.
 #pragma once
 
-#include "base/saturating.h"
-#include "run/packed_intervals.h"
+#include "analysis/report.h"
+#include "base/arithmetic.h"
+#include "run/event_class.h"
+#include "run/intervals.h"
 #include "run/run.h"
+#include "table/table.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
+
+// find_roles: splits the time of each step of a rank into roles.
+//
+//   RankRoles roles = find_roles(run, rank);
+//   roles.steps[0].exclusive[Role::dataloader]
 
 // One number for each role, in ns.
 class RoleTimes {
@@ -129,5 +136,67 @@ class StepSum {
   StepRoles sum_;
   std::size_t count_ = 0;
 };
+
+// The titles and the kinds of readers with which tables of steps show the roles.
+//
+//   for (std::size_t i = 0; i < kRoleCount; ++i) {
+//     const Role role = static_cast<Role>(i);
+//     columns.push_back({key_of(role), role_title(role), ColumnKind::share, role_readers(role)});
+//   }
+
+// Returns the title of a role's column: "Comm".
+std::string role_title(Role role);
+
+// Returns who is shown a role's column. On a narrow terminal the columns of roles that are mostly
+// 0 go first.
+Readers role_readers(Role role);
+
+// longest_steps: the length of each step of a run, which is that on the rank on which it takes
+// longest.
+//
+//   for (const auto& [key, ns] : longest_steps(find_main_roles(run))) use(key.number, ns);
+
+using StepLength = std::pair<StepKey, std::int64_t>;
+
+// Returns the counted steps of all ranks, ascending by key. A step that some ranks do not have
+// counts with its length on the others.
+std::vector<StepLength> longest_steps(const std::vector<RankRoles>& roles);
+std::vector<std::int64_t> lengths_ns(const std::vector<StepLength>& steps);
+
+// Steps of several phases: the iterations of an inference engine, some of which process prompts
+// (prefill) while others make a token for each request (decode). No mean covers both. So a figure
+// describes the steps of one phase, the one with the most time, or of each phase by itself.
+//
+//   std::vector<RankRoles> roles = find_all_roles(run);
+//   for (const PhaseSteps& phase : find_phases(roles)) use(phase.phase, phase.steps.mean());
+//   keep_phase(roles, main_phase(roles));
+
+// All counted steps of one phase, of all ranks.
+struct PhaseSteps {
+  StepPhase phase = StepPhase::none;
+  StepSum steps;
+};
+
+// Returns the phases that have steps, prefill first. Steps of a training are one phase, none.
+std::vector<PhaseSteps> find_phases(const std::vector<RankRoles>& ranks);
+
+// Returns the phase that takes the most time.
+StepPhase main_phase(const std::vector<RankRoles>& ranks);
+
+// Removes the steps of the other phases.
+void keep_phase(std::vector<RankRoles>& ranks, StepPhase phase);
+
+// Returns find_all_roles() with only the main phase.
+std::vector<RankRoles> find_main_roles(const Run& run);
+
+// If steps are iterations of an inference engine, appends a table "kinds" with a row for each
+// phase: the number of steps, their length, and the parts of a mean step.
+void append_phases(const Run& run, Report& report);
+
+// If steps have several phases, adds a note with the phase that the report describes.
+void note_phase(const Run& run, const std::vector<RankRoles>& kept, Report& report);
+
+// Returns "decode step" or "step".
+std::string step_noun(StepPhase phase);
 
 }  // namespace traceloom

@@ -1,17 +1,9 @@
-// KernelGroups: the kernels of a run, grouped by the properties that separate the rows of a table.
-//
-//   KernelGroups groups(run, {.by_name = true, .by_operator = true});
-//   groups.for_each([&](const KernelKey& key, const KernelGroup& group) {
-//     use(groups.name(key), groups.op(key), group.stats); });
-//
-// Processes of a team have the same groups, whichever of them has the events.
+// The kernels of a run, grouped by their properties, and all work of devices by its type.
 #pragma once
 
-#include "analysis/numbers/grouped.h"
-#include "analysis/numbers/text_numbers.h"
-#include "analysis/numbers/time_stats.h"
-#include "analysis/work/kernels_options.h"
+#include "analysis/numbers.h"
 #include "run/operators.h"
+#include "run/run.h"
 #include "table/table.h"
 
 #include <cstddef>
@@ -23,6 +15,29 @@
 #include <vector>
 
 namespace traceloom {
+
+// KernelsOptions: what tells the rows of a table of kernels apart.
+
+// The properties that separate rows. All except name, type and rank need a run that was read with
+// details, shape and arguments one that was read with arguments.
+struct KernelsOptions {
+  bool by_name = true;
+  bool by_type = false;       // the kind of work: gemm, attention, ...; see work_names.h
+  bool by_operator = false;   // the operator that launched it
+  bool by_shape = false;      // the shapes of that operator's arguments
+  bool by_arguments = false;  // their types, strides and values as well
+  bool by_launch = false;     // grid, block, registers, shared memory
+  bool by_stream = false;     // device and stream
+  bool by_rank = false;
+};
+
+// KernelGroups: the kernels of a run, grouped by the properties that separate the rows of a table.
+//
+//   KernelGroups groups(run, {.by_name = true, .by_operator = true});
+//   groups.for_each([&](const KernelKey& key, const KernelGroup& group) {
+//     use(groups.name(key), groups.op(key), group.stats); });
+//
+// Processes of a team have the same groups, whichever of them has the events.
 
 // The parts of a key; a property that does not separate rows is 0.
 enum KernelPart : std::size_t {
@@ -125,5 +140,13 @@ class KernelGroups {
 void add_argument_columns(std::vector<Column>& columns, bool shape, bool all);
 void add_argument_cells(std::vector<Cell>& cells, std::string_view arguments, bool shape, bool all);
 Cell text_or_nothing(std::string_view text);
+
+// `trace-stats gpu`, by type of work: computation, communication, memory, and their overlaps.
+
+// Makes rows {"type","total_ns","share"}, the largest first, summed over all devices. Every instant
+// of a device with any work belongs to one type: "computation", "computation overlapping
+// communication" and so on. These are HTA's kernel types: kernels compute or communicate, copies
+// and memset are memory.
+Table kernel_types_table(const Run& run);
 
 }  // namespace traceloom

@@ -1,8 +1,7 @@
 #include "analysis/work/op_groups.h"
 
-#include "analysis/numbers/team_groups.h"
-#include "analysis/work/work_type.h"
-#include "base/saturating.h"
+#include "analysis/work/work_names.h"
+#include "base/arithmetic.h"
 
 #include <utility>
 

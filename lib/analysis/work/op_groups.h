@@ -1,15 +1,7 @@
-// OpGroups: the operators of a run, grouped by the properties that separate the rows of a table.
-//
-//   OpGroups groups(run, {.by_name = true, .by_shape = true});
-//   groups.for_each([&](const OpKey& key, const OpGroup& group) { use(groups.name(key)); });
-//
-// Processes of a team have the same groups, whichever of them has the events.
+// The operators of a run, grouped by the properties that tell the rows of a table apart.
 #pragma once
 
-#include "analysis/numbers/grouped.h"
-#include "analysis/numbers/text_numbers.h"
-#include "analysis/numbers/time_stats.h"
-#include "analysis/work/ops_options.h"
+#include "analysis/numbers.h"
 #include "run/operators.h"
 
 #include <cstddef>
@@ -18,6 +10,26 @@
 #include <vector>
 
 namespace traceloom {
+
+// OpsOptions: what tells the rows of a table of operators apart.
+
+// The properties that separate rows. The run must have been read with details; shape and arguments
+// need one that was read with arguments.
+struct OpsOptions {
+  bool by_name = true;
+  bool by_type = false;       // the kind of work: gemm, attention, ...; see work_names.h
+  bool by_shape = false;      // the shapes of its arguments
+  bool by_arguments = false;  // their types, strides and values as well
+  bool by_thread = false;
+  bool by_rank = false;
+};
+
+// OpGroups: the operators of a run, grouped by the properties that separate the rows of a table.
+//
+//   OpGroups groups(run, {.by_name = true, .by_shape = true});
+//   groups.for_each([&](const OpKey& key, const OpGroup& group) { use(groups.name(key)); });
+//
+// Processes of a team have the same groups, whichever of them has the events.
 
 // The parts of a key; a property that does not separate rows is 0.
 enum OpPart : std::size_t { kOpRank, kOpThread, kOpType, kOpArguments, kOpName, kOpParts };

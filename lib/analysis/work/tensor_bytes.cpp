@@ -1,7 +1,7 @@
 #include "analysis/work/tensor_bytes.h"
 
 #include "base/ascii.h"
-#include "base/json_check.h"
+#include "base/json_string.h"
 #include "base/json_walk.h"
 
 #include <charconv>

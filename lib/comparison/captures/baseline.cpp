@@ -1,10 +1,9 @@
 #include "comparison/captures/baseline.h"
 
-#include "base/error.h"
-#include "base/json_check.h"
-#include "comparison/judge/capture_value.h"
+#include "base/json_string.h"
+#include "base/problems.h"
+#include "comparison/judge/judge.h"
 #include "json/json_document.h"
-#include "output/json_list.h"
 #include "output/json_writer.h"
 
 #include <cerrno>

@@ -1,15 +1,10 @@
-// Capture: what a comparison needs to know of one profiled run.
-//
-//   const Run run = read_run({.inputs = expand_inputs({"c0/"}), .shapes = true, .python = true});
-//   const Capture capture = make_capture(run, "c0");
-//   capture.value_ns                                       // 15428822: its mean middle step
-//
-// A capture is one number (comparison/judge/capture_value.h) and the rows whose times add up to it,
-// of the same steps: of each rank, each instant of these steps belongs to one row. That is a row of
-// the first role that has the instant (Role's order, as in `steps`), and of that role's events the
-// one that began first.
+// Captures: what a comparison needs to know of a profiled run, and the rows into which its time
+// is split.
 #pragma once
 
+#include "analysis/work/launching_host.h"
+#include "run/intervals.h"
+#include "run/operators.h"
 #include "run/run.h"
 
 #include <cstddef>
@@ -22,6 +17,17 @@
 #include <vector>
 
 namespace traceloom {
+
+// Capture: what a comparison needs to know of one profiled run.
+//
+//   const Run run = read_run({.inputs = expand_inputs({"c0/"}), .shapes = true, .python = true});
+//   const Capture capture = make_capture(run, "c0");
+//   capture.value_ns                                       // 15428822: its mean middle step
+//
+// A capture is one number (comparison/judge/judge.h) and the rows whose times add up to it,
+// of the same steps: of each rank, each instant of these steps belongs to one row. That is a row of
+// the first role that has the instant (Role's order, as in `steps`), and of that role's events the
+// one that began first.
 
 // Identifies a row. `op` is the operator that launched the work; "" on the host, and if it is not
 // known. `module` is the torch module in which it was launched (LaunchModules); "" if it is not
@@ -113,5 +119,52 @@ const Capture* median_capture(const std::vector<Capture>& captures);
 // the rows are of all steps but the first, or of the only one. All processes of a team that have
 // read it spread call this, and get the same.
 Capture make_capture(const Run& run, const std::string& name);
+
+// TransferTimes: how long data moved in each collective of a run; before that, its ranks waited for
+// the last one.
+//
+//   const TransferTimes transfers(run);
+//   if (const auto ns = transfers.of(rank_index, {span.start_ns, span.end_ns})) use(*ns);
+
+class TransferTimes {
+ public:
+  explicit TransferTimes(const Run& run);
+
+  // `rank` is an index into Run::ranks. Returns nullopt if the time is not that of a collective
+  // that was found on other ranks, too. The result is the time of the rank on which the collective
+  // took least, since all ranks leave it together.
+  std::optional<std::int64_t> of(std::size_t rank, const Interval& time) const;
+
+ private:
+  // Start, end and transfer of each rank's collectives, ascending.
+  std::vector<std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>> ranks_;
+};
+
+// find_row_times: splits the time of some steps of a rank into rows.
+//
+//   const TransferTimes transfers(run);
+//   const LaunchModules modules(run, rank, operators);
+//   for (const CaptureRow& row : find_row_times({run, 0, operators, modules, transfers}, windows))
+//     use(row.key);
+
+// What is known of the rank whose time is split.
+struct RowSources {
+  const Run& run;
+  std::size_t rank;  // index into Run::ranks
+  const Operators& operators;
+  const LaunchModules& modules;
+  const TransferTimes& transfers;
+
+  const RankEvents& events() const { return run.ranks[rank]; }
+};
+
+// `windows` are the times of the steps: ascending, and they do not overlap. Returns rows ascending
+// by key, whose exclusive times add up to the length of the windows. A collective that was found on
+// other ranks, too, has two rows: the wait for the last rank, and the transfer, which has its
+// calls.
+std::vector<CaptureRow> find_row_times(const RowSources& sources, const Intervals& windows);
+
+// Returns the key of the row to which work of a device belongs, if it is no part of a collective.
+RowKey device_key(const RowSources& sources, Role role, const DeviceSpan& span);
 
 }  // namespace traceloom

@@ -1,10 +1,51 @@
+// The statistics of a comparison: one number for each capture, and whether those of two
+// versions differ by more than noise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+// capture_value: one number for the steps of a capture, the mean of its middle steps.
+//
+//   const std::vector<std::int64_t> steps_ns{21066306, 15428822, ...};
+//   if (const std::optional<double> ns = capture_value(steps_ns)) use(*ns);
+//
+// The first step is left out, and of the others the shortest and the longest fifth. A few stalls do
+// not move the mean of the rest, and the means of parts of the same steps add up to it, which
+// medians do not. With 1 % of stalls, this number varied by 0.76 % where the mean of all 20 steps
+// varied by 2.06 %.
+
+inline constexpr std::size_t kLeastSteps = 5;  // steps beside the first
+
+// Returns the numbers of the steps that count, by length; steps of one length stay in order. Steps
+// are given in the order in which they ran.
+std::vector<std::size_t> middle_steps(const std::vector<std::int64_t>& steps_ns);
+
+// Returns nullopt for fewer than kLeastSteps steps beside the first: they show nothing. So do
+// steps without a length.
+std::optional<double> capture_value(const std::vector<std::int64_t>& steps_ns);
+
+// True if these are the steps of one capture and of its copy: two runs do not agree in all steps to
+// the ns. Steps that are all alike say nothing.
+bool are_of_one_capture(const std::vector<std::int64_t>& some,
+                        const std::vector<std::int64_t>& others);
+
+// Returns the number of steps, without the first one, that take at least half as long again as the
+// median of them.
+std::size_t count_slow_steps(const std::vector<std::int64_t>& steps_ns);
+
 // judge: whether the captures of a new version are slower than those of its base, by more than
 // noise.
 //
 //   const Judgement found = judge({{15.4e6, 15.5e6, 15.3e6}, {16.9e6, 16.7e6, 16.8e6}}, {});
 //   found.kind == ChangeKind::regression                      // found.change is 0.091
 //
-// A capture is one number (capture_value.h). The procedure, on the logarithms of these numbers:
+// A capture is one number (judge.h). The procedure, on the logarithms of these numbers:
 // 1. The change is the difference of the means of both sides.
 // 2. The noise is the standard deviation between captures, pooled within sides and within groups of
 //    a history. Steps are no samples: those of one capture share its clocks, heat and place.
@@ -17,15 +58,6 @@
 //
 // Simulated with captures that differ by 1 % and 20 steps each, this gave 0.38, 0.21 and 0.00 % of
 // false alarms for 3, 5 and 10 captures a side; a t test on pooled steps gave 7.6, 4.3 and 2.4 %.
-#pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-#include <vector>
-
-namespace traceloom {
 
 // How changes are counted. With `units` they are differences, and so are floor, limit and noise: in
 // the unit of the numbers, which may be 0.

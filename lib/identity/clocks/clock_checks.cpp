@@ -1,11 +1,10 @@
 #include "identity/clocks/clock_checks.h"
 
-#include "base/saturating.h"
+#include "base/arithmetic.h"
 #include "base/units.h"
-#include "identity/clocks/ranks_apart.h"
-#include "identity/clocks/shift_lines.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,11 +12,266 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <set>
-#include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace traceloom {
+namespace {
+
+constexpr std::size_t kMostLines = 8;
+constexpr std::size_t kMostRanges = 8;
+
+struct Group {
+  std::size_t file = 0;
+  std::size_t files = 0;
+  std::set<std::int64_t> ranks = {};
+  std::int64_t least_ns = 0;
+  std::int64_t most_ns = 0;
+  std::int64_t least_bound_ns = 0;
+  std::int64_t most_bound_ns = 0;
+  bool contradicts = true;
+};
+
+std::vector<Group> group_alike(std::vector<RankShift> shifts) {
+  std::ranges::stable_sort(
+      shifts, {}, [](const RankShift& one) { return std::pair(one.contradicts, one.shift_ns); });
+  std::vector<Group> groups;
+  for (const RankShift& shift : shifts) {
+    const bool is_alike = !groups.empty() && groups.back().contradicts == shift.contradicts &&
+                          saturating_subtract(shift.shift_ns, groups.back().least_ns) <=
+                              std::min(shift.bound_ns, groups.back().least_bound_ns);
+    if (!is_alike)
+      groups.push_back({.file = shift.file,
+                        .least_ns = shift.shift_ns,
+                        .least_bound_ns = shift.bound_ns,
+                        .most_bound_ns = shift.bound_ns,
+                        .contradicts = shift.contradicts});
+    Group& group = groups.back();
+    if (!group.ranks.empty() && shift.ranks.front() < *group.ranks.begin()) group.file = shift.file;
+    ++group.files;
+    group.ranks.insert(shift.ranks.begin(), shift.ranks.end());
+    group.most_ns = shift.shift_ns;
+    group.least_bound_ns = std::min(group.least_bound_ns, shift.bound_ns);
+    group.most_bound_ns = std::max(group.most_bound_ns, shift.bound_ns);
+  }
+  std::ranges::stable_sort(groups, {}, [](const Group& group) { return *group.ranks.begin(); });
+  return groups;
+}
+
+std::string signed_duration(std::int64_t ns) {
+  return fmt::format("{}{}", ns > 0 ? "+" : "", format_duration(ns));
+}
+
+std::string range_words(std::int64_t least_ns, std::int64_t most_ns) {
+  const std::string least = signed_duration(least_ns);
+  const std::string most = signed_duration(most_ns);
+  return least == most ? least : least + " to " + most;
+}
+
+std::string words_of(const Group& group, const EndSpread& ends) {
+  const std::string_view whose = group.ranks.size() == 1 ? "its" : "their";
+  std::string why = fmt::format("{} collectives end with the others'", whose);
+  if (!group.contradicts)
+    why = ends.then_ns < ends.now_ns
+              ? fmt::format("the ends of the collectives come from {} to {} apart",
+                            format_duration(ends.now_ns), format_duration(ends.then_ns))
+              : fmt::format("{} collectives and messages are possible then", whose);
+  return fmt::format("{} shifted by {}: {} (±{})", ranks_words(group.ranks),
+                     range_words(group.least_ns, group.most_ns), why,
+                     format_duration(group.most_bound_ns));
+}
+
+// Adds the ranks whose shifts are small to the last line.
+void add_small(const std::vector<RankShift>& small, ShiftLine& line) {
+  std::set<std::int64_t> ranks;
+  std::int64_t least_ns = small.front().shift_ns;
+  std::int64_t most_ns = small.front().shift_ns;
+  for (const RankShift& shift : small) {
+    ranks.insert(shift.ranks.begin(), shift.ranks.end());
+    least_ns = std::min(least_ns, shift.shift_ns);
+    most_ns = std::max(most_ns, shift.shift_ns);
+  }
+  line.files += small.size();
+  line.words += fmt::format("; {} by {}, less than the ends are still apart", ranks_words(ranks),
+                            range_words(least_ns, most_ns));
+}
+
+ShiftLine line_of_rest(const std::vector<Group>& groups) {
+  ShiftLine line{groups[kMostLines - 1].file, 0, {}};
+  std::set<std::int64_t> ranks;
+  std::int64_t least_ns = groups.back().least_ns;
+  std::int64_t most_ns = groups.back().most_ns;
+  for (std::size_t i = kMostLines - 1; i < groups.size(); ++i) {
+    line.files += groups[i].files;
+    ranks.insert(groups[i].ranks.begin(), groups[i].ranks.end());
+    least_ns = std::min(least_ns, groups[i].least_ns);
+    most_ns = std::max(most_ns, groups[i].most_ns);
+  }
+  line.words = fmt::format("and {} more ranks, by {} to {} (see --report)", ranks.size(),
+                           signed_duration(least_ns), signed_duration(most_ns));
+  return line;
+}
+
+}  // namespace
+
+std::vector<ShiftLine> shift_lines(std::vector<RankShift> shifts, const EndSpread& ends) {
+  const auto large_end = std::stable_partition(shifts.begin(), shifts.end(),
+                                               [](const RankShift& one) { return !one.is_small; });
+  std::vector<RankShift> small(large_end, shifts.end());
+  if (small.size() == shifts.size()) small.clear();
+  shifts.resize(shifts.size() - small.size());
+  const std::vector<Group> groups = group_alike(std::move(shifts));
+  std::vector<ShiftLine> lines;
+  for (const Group& group : groups) {
+    if (groups.size() > kMostLines && lines.size() + 1 == kMostLines) {
+      lines.push_back(line_of_rest(groups));
+      break;
+    }
+    lines.push_back({group.file, group.files, words_of(group, ends)});
+  }
+  if (!small.empty()) add_small(small, lines.back());
+  return lines;
+}
+
+std::string offset_option(const ClockFacts& facts, const FileClock& clock, std::int64_t ahead_ns) {
+  const std::int64_t now_ns = saturating_subtract(clock.offset_ns, facts.base_ns.value_or(0));
+  return fmt::format("--offset {}={}ns", facts.rank, saturating_subtract(now_ns, ahead_ns));
+}
+
+std::string ranks_words(const std::set<std::int64_t>& ranks) {
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s",
+                     rank_ranges({ranks.begin(), ranks.end()}));
+}
+
+std::string rank_ranges(const std::vector<std::int64_t>& ranks) {
+  std::string words;
+  std::size_t named = 0;
+  for (std::size_t i = 0; i < ranks.size();) {
+    if (named++ == kMostRanges) return words + fmt::format(" and {} more", ranks.size() - i);
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (!words.empty()) words += ", ";
+    words += last == i ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[last]);
+    i = last + 1;
+  }
+  return words;
+}
+
+namespace {
+
+constexpr std::size_t kMostOptions = 8;
+
+bool is_absolute(const FileClock& clock) {
+  return clock.method == ClockMethod::base || clock.method == ClockMethod::epoch ||
+         (clock.method == ClockMethod::merged && clock.is_known);
+}
+
+// Ranks whose times overlap, directly or through each other.
+struct Together {
+  std::set<std::int64_t> ranks;
+  CommonTimes times;
+};
+
+// Returns the sets of ranks, the earliest first.
+std::vector<Together> overlapping(const std::map<std::int64_t, CommonTimes>& times) {
+  std::vector<std::pair<std::int64_t, CommonTimes>> ranks(times.begin(), times.end());
+  std::ranges::stable_sort(ranks, {}, [](const auto& one) { return one.second.first_ns; });
+  std::vector<Together> sets;
+  for (const auto& [rank, own] : ranks) {
+    if (sets.empty() || sets.back().times.last_ns < own.first_ns) sets.emplace_back();
+    sets.back().ranks.insert(rank);
+    sets.back().times.add(own);
+  }
+  return sets;
+}
+
+class ApartRanks {
+ public:
+  ApartRanks(const std::vector<ClockFacts>& facts, const std::vector<StartTimes>& starts,
+             std::vector<FileClock>& clocks)
+      : facts_(facts), clocks_(clocks) {
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      if (starts[i].empty()) continue;
+      if (!is_absolute(clocks[i]) || clocks[i].collectives) placed_.insert(facts[i].rank);
+      for (const std::int64_t rank : facts[i].ranks)
+        if (rank != facts[i].rank) placed_.insert(rank);  // it has events at other times, too
+      times_[facts[i].rank].add(common_times(starts[i], clocks[i].times));
+      first_file_.emplace(facts[i].rank, i);
+    }
+  }
+
+  void run(const std::set<std::int64_t>& of_one_run) {
+    for (const Together& set : overlapping(times_)) {
+      const auto is_in = [](const std::set<std::int64_t>& ranks) {
+        return [&ranks](std::int64_t rank) { return ranks.contains(rank); };
+      };
+      const bool is_moment = set.times.first_ns == set.times.last_ns;
+      if (is_moment || set.ranks.contains(times_.begin()->first) ||
+          std::ranges::any_of(set.ranks, is_in(placed_)) ||
+          std::ranges::none_of(set.ranks, is_in(of_one_run)))
+        continue;
+      report(set);
+    }
+  }
+
+ private:
+  void report(const Together& set);
+
+  const std::vector<ClockFacts>& facts_;
+  std::vector<FileClock>& clocks_;
+  std::map<std::int64_t, CommonTimes> times_;  // by rank
+  std::map<std::int64_t, std::size_t> first_file_;
+  std::set<std::int64_t> placed_;  // ranks that more than an absolute time places
+};
+
+void ApartRanks::report(const Together& set) {
+  const auto& [lowest, its_times] = *times_.begin();
+  const std::int64_t ahead_ns = saturating_subtract(set.times.first_ns, its_times.first_ns);
+  std::vector<std::string> options;
+  for (const std::int64_t rank : set.ranks) {
+    const std::size_t file = first_file_[rank];
+    options.push_back(offset_option(facts_[file], clocks_[file], ahead_ns));
+  }
+  const bool is_one = set.ranks.size() == 1;
+  const bool is_cut = options.size() > kMostOptions;
+  if (is_cut) options.resize(kMostOptions);
+  ProblemCounts& problems = clocks_[first_file_[*set.ranks.begin()]].problems;
+  problems.add(Problem::ranks_apart, 0, set.ranks.size());
+  problems.explain(
+      Problem::ranks_apart,
+      fmt::format("{} begin{} {} {} rank {}; trace-merge {}{} lets them begin together",
+                  ranks_words(set.ranks), is_one ? "s" : "", format_duration(std::abs(ahead_ns)),
+                  ahead_ns < 0 ? "before" : "after", lowest, fmt::join(options, " "),
+                  is_cut ? " (and so on)" : ""));
+}
+
+}  // namespace
+
+std::vector<std::set<std::int64_t>> find_runs(const std::vector<FileEvidence>& evidence,
+                                              const std::vector<ClockFacts>& facts) {
+  std::map<std::string, std::set<std::int64_t>> sharing;  // by what they have in common
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (evidence[i].world_size.value_or(1) > 1)
+      sharing[fmt::format("world of {}", *evidence[i].world_size)].insert(facts[i].rank);
+    for (const auto& [key, kind] : evidence[i].collectives.kinds())
+      sharing[fmt::format("group {}\n{}", kind.group, kind.ranks)].insert(facts[i].rank);
+  }
+  std::vector<std::set<std::int64_t>> runs;
+  for (auto& [what, ranks] : sharing)
+    if (ranks.size() > 1) runs.push_back(std::move(ranks));
+  return runs;
+}
+
+void check_ranks_apart(const std::vector<FileEvidence>& evidence,
+                       const std::vector<ClockFacts>& facts, const std::vector<StartTimes>& starts,
+                       std::vector<FileClock>& clocks) {
+  std::set<std::int64_t> of_one_run;
+  for (const std::set<std::int64_t>& run : find_runs(evidence, facts))
+    of_one_run.insert(run.begin(), run.end());
+  ApartRanks(facts, starts, clocks).run(of_one_run);
+}
+
 namespace {
 
 // Syncs that are further apart cannot belong to one run.

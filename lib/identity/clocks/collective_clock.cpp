@@ -1,11 +1,10 @@
 #include "identity/clocks/collective_clock.h"
 
-#include "base/saturating.h"
+#include "base/arithmetic.h"
 #include "base/units.h"
 #include "clock/collective_rounds.h"
-#include "identity/clocks/collective_islands.h"
-#include "identity/clocks/ranks_apart.h"
-#include "identity/clocks/shift_lines.h"
+#include "identity/clocks/clock_checks.h"
+#include "identity/clocks/collective_matches.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "clock/alignment.h"
+#include "identity/evidence/event_tally.h"
 #include "identity/evidence/file_evidence.h"
-#include "identity/evidence/start_times.h"
 
 #include <vector>
 
@@ -29,7 +29,7 @@ namespace traceloom {
 // error that can be claimed (CollectiveFit). These problems are counted:
 // - shifted_clock: a file was moved. Files that were moved alike are reported once, for the first
 // of
-//   them (shift_lines.h).
+//   them (clock_checks.h).
 // - clock_conflict: a clock was set while collectives went on, or runs much faster than clocks do.
 //   It stays, and no error is claimed. If clocks with offsets that the user gave contradict all
 //   others, those are the ones that were set.

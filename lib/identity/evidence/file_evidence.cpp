@@ -1,10 +1,10 @@
 #include "identity/evidence/file_evidence.h"
 
+#include "base/arithmetic.h"
 #include "base/json_walk.h"
-#include "base/optional_value.h"
-#include "event/trace_time.h"
-#include "identity/evidence/noted_problems.h"
-#include "identity/evidence/recorder_losses.h"
+#include "event/event_timing.h"
+#include "identity/evidence/merge_notes.h"
+#include "identity/evidence/recorder_evidence.h"
 #include "json/json_document.h"
 
 #include <algorithm>

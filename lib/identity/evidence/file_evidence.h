@@ -7,14 +7,10 @@
 
 #include "base/problems.h"
 #include "event/event.h"
-#include "identity/evidence/collective_marks.h"
-#include "identity/evidence/distinct_marks.h"
+#include "identity/evidence/event_marks.h"
 #include "identity/evidence/event_tally.h"
-#include "identity/evidence/merged_cycles.h"
-#include "identity/evidence/merged_inputs.h"
-#include "identity/evidence/noted_filter.h"
-#include "identity/evidence/recorder_clock.h"
-#include "identity/evidence/sync_marks.h"
+#include "identity/evidence/merge_notes.h"
+#include "identity/evidence/recorder_evidence.h"
 #include "scan/top_level.h"
 
 #include <cstdint>

@@ -6,10 +6,9 @@
 //   FileFacts facts = describe_file(path, readings_[file], ranks[file]);
 #pragma once
 
-#include "base/error.h"
-#include "base/file_facts.h"
+#include "base/problems.h"
+#include "identity/evidence/event_tally.h"
 #include "identity/evidence/file_evidence.h"
-#include "identity/evidence/start_times.h"
 #include "identity/ranks/ranks.h"
 #include "input/input_list.h"
 #include "scan/scan_files.h"

@@ -1,15 +1,12 @@
-// EventEdit: the text of an event with some of its values replaced.
-//
-//   EventEdit edit(event);
-//   edit.set_time(Key::ts, 12'500);
-//   edit.set(Key::pid, "3");
-//   edit.append_to(out);
+// EventEdit, the text of an event with some of its values replaced, and the edits of ids and
+// async events.
 #pragma once
 
-#include "base/same_text.h"
-#include "base/text_buffer.h"
+#include "base/ascii.h"
+#include "base/string_table.h"
 #include "event/event.h"
-#include "event/trace_time.h"
+#include "event/event_timing.h"
+#include "merge/plan/plan.h"
 
 #include <algorithm>
 #include <array>
@@ -25,6 +22,13 @@
 #include <utility>
 
 namespace traceloom {
+
+// EventEdit: the text of an event with some of its values replaced.
+//
+//   EventEdit edit(event);
+//   edit.set_time(Key::ts, 12'500);
+//   edit.set(Key::pid, "3");
+//   edit.append_to(out);
 
 // Holds a handful of replacements and applies them in the order of their places. The event must
 // outlive the edit.
@@ -208,5 +212,55 @@ class EventEdit {
   std::size_t texts_size_ = 0;
   std::forward_list<std::string> long_texts_;
 };
+
+// edit_async(), AsyncHalves: change the async events of a merge: events of the old kind (S T p F)
+// become nestable ones (b n e), and halves of slices are added where AsyncSlices asks for them.
+//
+//   edit_async(event, plan.files[file], edit, scratch);
+//   AsyncHalves halves(event, clean, *target, plan.files[file], scratch);
+//   text += halves.text('e', half, plan.files[file].async_slices, end_ns);
+
+// Edits the id and, if the event is of the old kind, its phase, name and category.
+void edit_async(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
+
+// Makes events that belong to the operation, thread and process of an event which the merge writes.
+class AsyncHalves {
+ public:
+  // `event` is as the survey saw it, `clean` has its text repaired. The event must have an id.
+  AsyncHalves(const Event& event, const Event& clean, const TrackTarget& target,
+              const FilePlan& file, std::string& scratch);
+
+  // Returns half a slice as an event after ",\n". A member "added": true marks events that the
+  // merge adds.
+  std::string text(char phase, const AsyncHalf& half, const AsyncSlices& slices,
+                   std::int64_t ns) const;
+  // Returns the end of a slice that has none; `name` is JSON text.
+  std::string unended(std::string_view name, std::int64_t ns) const;
+
+ private:
+  std::string text(char phase, std::string_view name, std::string_view category,
+                   std::int64_t ns) const;
+
+  std::string category_;  // JSON text; empty if there is none
+  std::string id2_;
+  std::string thread_;
+};
+
+// edit_ids(), edit_flow_id(): change the ids of an event, so that no viewer takes ids of two files
+// for one.
+//
+//   edit_ids(event, plan.files[file], edit, scratch);
+//   if (is_flow_phase(event.phase)) edit_flow_id(event, plan.files[file], edit, scratch);
+
+// Gives the flow that an X is bound to (bind_id), async events (b n e S T p F) and objects (N O D,
+// contexts, memory dumps, profiles) the numbers of the file's id maps. Async ids are written as
+// id2.local, which viewers take for an id of the process, or as id2.global (AsyncScope), and S T p
+// F as b n e. `event` is as the survey saw it; the edit may be of its repaired text.
+void edit_ids(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
+// Does the same for the id of a flow event (s t f), if it has one. Ids of PlanOptions::shared_flows
+// have the same number in all files.
+void edit_flow_id(const Event& event, const FilePlan& file, EventEdit& edit, std::string& scratch);
+// Binds the end of an arrow to the slice around it.
+void bind_to_slice_around(const Event& end, EventEdit& edit);
 
 }  // namespace traceloom

@@ -1,21 +1,46 @@
-// edit_fields(): edits the fields that viewers are particular about, and what stands inside args:
-// times, references, ids of stack frames, values of counters.
-//
-//   if (!has_usual_fields(clean)) edit_fields({event, clean, file, time, joins}, edit, problems);
-//
-// Plain X, flow and async events need no such edit: they cost a few compares.
+// Edits of the fields that viewers are particular about, and the rules for counters.
 #pragma once
 
 #include "base/problems.h"
 #include "event/event.h"
 #include "merge/edits/args_edits.h"
 #include "merge/edits/event_edit.h"
+#include "merge/facts/file_survey.h"
 #include "merge/plan/plan.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace traceloom {
+
+// Counters (C events): which values viewers show, and how a counter is named when several processes
+// of a rank have counters of one name. Viewers know a counter by process, name and id, and a merge
+// joins the processes of a rank.
+//
+//   if (has_counter_value(event)) survey.counters.emplace(counter_key(event, scratch));
+//   plan.files[1].counter_suffixes[counter_key(event, scratch)] == " [GPU 0]"
+
+// Returns what viewers know a counter by, as far as the event has it: pid, name and id, with one
+// spelling for equal values. The result is a view of `scratch`.
+std::string_view counter_key(const Event& event, std::string& scratch);
+// Returns true if the args have a number, or a number in quotes. A sample without one makes
+// catapult drop the whole counter.
+bool has_counter_value(const Event& event);
+// Returns the args with only those values; the args must be strict JSON. Returns an empty text if
+// nothing has to go.
+std::string numbers_of_counter(std::string_view args);
+
+// Fills FilePlan::counter_suffixes of all files.
+void name_counters(const std::vector<FileSurvey>& surveys, MergePlan& plan);
+
+// edit_fields(): edits the fields that viewers are particular about, and what stands inside args:
+// times, references, ids of stack frames, values of counters.
+//
+//   if (!has_usual_fields(clean)) edit_fields({event, clean, file, time, joins}, edit, problems);
+//
+// Plain X, flow and async events need no such edit: they cost a few compares.
 
 // Catapult imports nothing at all if an event of such a phase has no name; a c is written as an i.
 constexpr bool needs_name(char phase) {

@@ -1,21 +1,15 @@
-// FileSurvey: everything about a file that has to be known before its first event can be written:
-// rank and clock evidence, the earliest time, tracks and their names, ids.
-//
-//   SurveyVisitor visitor(paths.size(), on_failure);  scan_files(paths, visitor, {});
-//   std::vector<FileSurvey> surveys = visitor.take_surveys();
-//
-// Memory: the tracks and odd ids.
+// What a merge has to know of a file, as data: FileSurvey, and FilterFacts if it has a filter.
 #pragma once
 
-#include "base/error.h"
 #include "base/problems.h"
+#include "base/string_table.h"
+#include "identity/evidence/event_tally.h"
 #include "identity/evidence/file_evidence.h"
-#include "identity/evidence/start_times.h"
-#include "merge/ids/id_keys.h"
-#include "merge/ids/id_map.h"
-#include "merge/slices/async_slices.h"
-#include "merge/slices/cut_slices.h"
+#include "merge/facts/ids.h"
+#include "merge/slices/flow_binder.h"
+#include "merge/slices/slice_facts.h"
 #include "scan/scan_files.h"
+#include "select/step_marks.h"
 
 #include <cstdint>
 #include <functional>
@@ -29,6 +23,30 @@
 #include <vector>
 
 namespace traceloom {
+
+// FilterFacts: what only a filter has to know of a file.
+
+// Of one file, times as the file has them. Memory: 16 bytes for each place where a flow event
+// stands, the steps.
+struct FilterFacts {
+  StringTable tracks;             // of the flow events, as TrackPlan::target() takes them
+  std::vector<FlowPlace> places;  // their `row` is a number of `tracks`
+  StepMarks steps;
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(tracks, places, steps);
+  }
+};
+
+// FileSurvey: everything about a file that has to be known before its first event can be written:
+// rank and clock evidence, the earliest time, tracks and their names, ids.
+//
+//   SurveyVisitor visitor(paths.size(), on_failure);  scan_files(paths, visitor, {});
+//   std::vector<FileSurvey> surveys = visitor.take_surveys();
+//
+// Memory: the tracks and odd ids.
 
 // The note of a merge of ours about a process that it did not join with its rank's main process, or
 // of the process that a row has come from.
@@ -82,7 +100,7 @@ struct TrackFacts {
   std::optional<RowSource> source;  // set in a file that was merged before
   bool is_of_other_process() const { return source && source->process; }
 
-  // Facts for gpu_rows.h.
+  // Facts for input_tracks.h.
   // number of events for each gpu_of()
   std::vector<std::pair<std::string, std::uint64_t>> gpu_events;
   std::uint64_t flow_events = 0;  // flow events among `events`

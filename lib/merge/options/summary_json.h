@@ -1,7 +1,7 @@
 // Parts of a MergeSummary as JSON, in the merged trace and in reports.
 #pragma once
 
-#include "merge/options/merge_summary.h"
+#include "merge/options/merge_options.h"
 #include "output/json_writer.h"
 
 #include <vector>

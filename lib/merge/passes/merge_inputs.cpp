@@ -1,26 +1,112 @@
 #include "merge/passes/merge_inputs.h"
 
+#include "base/units.h"
 #include "identity/repeats/file_reading.h"
 #include "identity/repeats/repeats.h"
-#include "merge/keep/cycle_times.h"
-#include "merge/keep/selection_visitor.h"
-#include "merge/passes/file_subset.h"
-#include "merge/passes/input_limits.h"
-#include "merge/passes/one_pass_visitor.h"
-#include "merge/passes/share_findings.h"
+#include "merge/passes/pass_visitors.h"
 #include "merge/planning/make_plan.h"
-#include "merge/survey/flow_starts.h"
+#include "merge/survey/linked_events.h"
 #include "merge/survey/survey_guess.h"
-#include "merge/survey/survey_visitor.h"
-#include "team/share_out.h"
+#include "team/wire.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace traceloom {
+
+std::string too_many_begins(const MergeOptions& options) {
+  return fmt::format(
+      "has more than {} begin events open at a time, and no viewer shows them so deep; are its "
+      "end events lost? --max-open takes more, at some 1.3 KB each",
+      format_count(options.max_open_begins));
+}
+
+std::string why_too_large(const FileSurvey& survey, const MergeOptions& options) {
+  if (survey.has_too_many_tracks)
+    return fmt::format(
+        "has more than {} threads{}, and no viewer shows so many; are its tids the numbers of "
+        "requests? --max-tracks takes more, at some 1.8 KB each",
+        format_count(options.max_tracks),
+        survey.tracks_before == 0 ? ""
+                                  : fmt::format(", together with the {} of the inputs before it",
+                                                format_count(survey.tracks_before)));
+  return survey.most_open_begins > options.max_open_begins ? too_many_begins(options) : "";
+}
+
+namespace {
+
+std::string pack(const FileBlock& own, const SurveyedFiles& found) {
+  WireWriter writer;
+  writer(own, found.failed, found.left_out, found.facts.size());
+  for (std::size_t i = own.begin; i < own.end; ++i) {
+    writer(found.surveys[i]);
+    if (!found.facts.empty()) writer(found.facts[i]);
+  }
+  return writer.take();
+}
+
+// Adds what pack() has packed, and returns of which files.
+FileBlock unpack(std::string_view bytes, SurveyedFiles& found) {
+  WireReader reader(bytes);
+  FileBlock files;
+  std::set<std::size_t> failed;
+  std::vector<LeftOut> left_out;
+  std::size_t facts = 0;
+  reader(files, failed, left_out, facts);
+  found.failed.merge(failed);
+  std::ranges::move(left_out, std::back_inserter(found.left_out));
+  for (std::size_t i = files.begin; i < files.end; ++i) {
+    reader(found.surveys[i]);
+    if (facts > 0) reader(found.facts[i]);
+  }
+  return files;
+}
+
+}  // namespace
+
+void share_surveys(Team& team, const FileBlock& own, std::size_t most_tracks,
+                   SurveyedFiles& found) {
+  if (team.is_alone()) return;
+  std::size_t tracks = 0;
+  team.gather(team.is_first() ? std::string() : pack(own, found),
+              [&](std::size_t rank, const std::string& bytes) {
+                const FileBlock files = rank > 0 ? unpack(bytes, found) : own;
+                for (std::size_t i = files.begin; i < files.end; ++i)
+                  count_tracks(found.surveys[i], most_tracks, tracks);
+              });
+  const FileBlock all{0, found.surveys.size()};
+  const std::string bytes = team.broadcast(team.is_first() ? pack(all, found) : std::string());
+  if (team.is_first()) return;
+  found.failed.clear();
+  found.left_out.clear();
+  unpack(bytes, found);
+}
+
+void share_selection(Team& team, SelectionVisitor& visitor) {
+  if (team.is_alone()) return;
+  team.gather(to_wire(visitor.part()), [&](std::size_t rank, const std::string& bytes) {
+    if (rank > 0) visitor.add_part(from_wire<SelectionPart>(bytes));
+  });
+  SelectionPart part = broadcast(team, visitor.part());
+  if (!team.is_first()) visitor.add_part(std::move(part));
+}
+
+std::vector<std::vector<std::uint64_t>> gather_lists(Team& team,
+                                                     std::vector<std::vector<std::uint64_t>> own) {
+  if (team.is_alone()) return own;
+  std::vector<std::vector<std::uint64_t>> all;
+  team.gather(to_wire(own), [&](std::size_t, const std::string& bytes) {
+    for (auto& list : from_wire<std::vector<std::vector<std::uint64_t>>>(bytes))
+      all.push_back(std::move(list));
+  });
+  return broadcast(team, std::move(all));
+}
+
 namespace {
 
 constexpr std::string_view kChangedWhileRead =
@@ -310,6 +396,113 @@ void MergeInputs::check_unchanged(const WriteVisitor& visitor,
   for (const std::size_t file : files)
     if (visitor.text_bytes()[file] != surveys_[file].text_bytes)
       throw Error(inputs_[file].path, std::string(kChangedWhileRead));
+}
+
+// The summary that MergeInputs gives.
+
+ProblemCounts MergeInputs::problems_of(std::size_t file, const ProblemCounts& written) const {
+  ProblemCounts problems = surveys_[file].problems;
+  problems.add(written);
+  problems.add(plan_->files[file].rank.problems);
+  problems.add(plan_->files[file].clock.problems);
+  problems.add(plan_->files[file].problems);
+  return problems;
+}
+
+MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
+                                    const std::vector<std::uint64_t>& events) const {
+  MergeSummary summary;
+  summary.left_out = left_out_;
+  summary.repeats = repeats_;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const FilePlan& file = plan_->files[i];
+    const std::uint64_t filtered = plan_->filter ? plan_->filter->filtered(i) : 0;
+    summary.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
+                             std::make_shared<const TimeMap>(file.clock.times), surveys_[i].events,
+                             events[i], filtered, events_of_rank(i, events[i]),
+                             problems_of(i, written[i])});
+    summary.events += events[i];
+    summary.filtered += filtered;
+    summary.text_bytes += surveys_[i].text_bytes;
+    summary.shared_flows += surveys_[i].shared_flows;
+  }
+  describe_processes(summary);
+  summary.origin_ns = plan_->origin_ns;
+  if (plan_->filter) summary.filter = describe_filter();
+  return summary;
+}
+
+std::map<std::int64_t, MergedRankEvents> MergeInputs::events_of_rank(std::size_t file,
+                                                                     std::uint64_t written) const {
+  std::map<std::int64_t, MergedRankEvents> ranks;
+  const FileRank& rank = plan_->files[file].rank;
+  if (!rank.is_merged()) return ranks;
+  std::map<std::int64_t, std::uint64_t> whole;  // events if none is dropped
+  std::uint64_t of_all = 0;
+  for (const TrackFacts& track : surveys_[file].tracks) {
+    if (track.said_gpu) continue;  // its events are counted where they were moved from
+    const std::uint64_t without_ends = track.events + track.moved_events + track.counters;
+    const std::int64_t of_track = rank.rank_of(canonical_id(track.pid), canonical_id(track.tid));
+    ranks[of_track].events_in += without_ends + track.ends;
+    whole[of_track] += without_ends;
+    of_all += without_ends;
+  }
+  for (const auto& [of_rank, slice] : plan_->files[file].superseded) {
+    --whole[of_rank];
+    --of_all;
+  }
+  const FilterPlan* const filter = plan_->filter ? &*plan_->filter : nullptr;
+  for (auto& [number, events] : ranks) {
+    if (filter != nullptr && filter->reads(file) && filter->needs_selection()) {
+      const KeptCounts of_rank = filter->counts_of(file, number);
+      events.events = of_rank.kept;
+      events.filtered = of_rank.filtered;
+    } else if (of_all == written + (filter == nullptr ? 0 : filter->filtered(file))) {
+      events.events = written == 0 ? 0 : whole[number];
+      events.filtered = whole[number] - *events.events;
+    }
+  }
+  return ranks;
+}
+
+std::vector<std::uint64_t> MergeInputs::planned_events() const {
+  std::vector<std::uint64_t> events;
+  events.reserve(inputs_.size());
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    events.push_back(plan_->filter
+                         ? plan_->filter->kept(i)
+                         : events_to_write(surveys_[i]) - plan_->files[i].superseded.size());
+  return events;
+}
+
+MergeSummary MergeInputs::nothing_left() const {
+  MergeSummary summary = summarize(std::vector<ProblemCounts>(inputs_.size()),
+                                   std::vector<std::uint64_t>(inputs_.size()));
+  summary.filter->nothing_left = true;
+  return summary;
+}
+
+void MergeInputs::describe_processes(MergeSummary& summary) const {
+  for (const OutputProcess& process :
+       plan_->filter ? plan_->filter->rows() : plan_->tracks.processes()) {
+    if (summary.processes.empty() || summary.processes.back().rank != process.rank) ++summary.ranks;
+    MergedProcess& merged =
+        summary.processes.emplace_back(MergedProcess{process.rank, process.name, {}});
+    for (const OutputTrack& track : process.tracks) merged.tracks.push_back(track.name);
+  }
+}
+
+FilterOutcome MergeInputs::describe_filter() const {
+  FilterOutcome outcome;
+  outcome.categories = plan_->filter->selection().categories;
+  outcome.steps = plan_->filter->known_steps();
+  outcome.ranks = plan_->tracks.ranks();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (surveys_[i].starts.empty()) continue;
+    const TimeMap times = plan_->files[i].clock.times.since(plan_->earliest_ns);
+    outcome.last_ns = std::max(outcome.last_ns, common_times(surveys_[i].starts, times).last_ns);
+  }
+  return outcome;
 }
 
 }  // namespace traceloom

@@ -1,27 +1,14 @@
-// MergeInputs: the inputs of a merge, what a survey has found in them, the plan that follows, and
-// the ways to read them again.
-//
-//   MergeInputs inputs(options);
-//   inputs.survey();
-//   if (!inputs.select()) return inputs.nothing_left();
-//   WriteVisitor visitor(inputs.plan(), output);
-//   inputs.scan_planned(visitor);
-//   inputs.check_unchanged(visitor, files);
-//
-// The numbers of files leave out two kinds of inputs: those that cannot be read (with
-// MergeOptions::keep_going; without it they throw), and those whose events other inputs hold as
-// well (repeats.h).
+// The inputs of a merge and the passes over them, with what the processes of a team tell each
+// other of what they have found.
 #pragma once
 
-#include "base/error.h"
-#include "base/file_block.h"
 #include "base/problems.h"
-#include "input/file_watch.h"
-#include "merge/keep/filter_survey.h"
+#include "input/byte_source.h"
+#include "merge/facts/file_survey.h"
 #include "merge/options/merge_options.h"
-#include "merge/options/merge_summary.h"
 #include "merge/plan/plan.h"
-#include "merge/write/memory_plan.h"
+#include "merge/survey/selection_visitor.h"
+#include "merge/survey/survey_visitor.h"
 #include "merge/write/write_visitor.h"
 #include "scan/scan_files.h"
 #include "team/team.h"
@@ -35,6 +22,55 @@
 #include <vector>
 
 namespace traceloom {
+
+// why_too_large(): says which inputs would take more memory than any viewer could show, and which
+// option accepts them all the same.
+//
+//   if (const std::string reason = why_too_large(survey, options); !reason.empty()) refuse(reason);
+
+// Returns an empty text if the file is accepted.
+std::string why_too_large(const FileSurvey& survey, const MergeOptions& options);
+// Returns the reason that a survey may not see.
+std::string too_many_begins(const MergeOptions& options);
+
+// share_surveys(), share_selection(): what each process of a team has found in its files, for all
+// of them, so that each makes the same plan.
+//
+//   scan_files(paths, visitor, {.files = own});
+//   SurveyedFiles found{visitor.take_surveys(), {}, failed, left_out};
+//   share_surveys(team, own, most_tracks, found);                      // now it has those of all
+
+struct SurveyedFiles {
+  std::vector<FileSurvey> surveys;  // one an input
+  std::vector<FilterFacts> facts;   // one an input, or none at all
+  std::set<std::size_t> failed;     // inputs that could not be read
+  std::vector<LeftOut> left_out;    // the same inputs, in the same order
+};
+
+// `own` are the inputs that this process has read; each vector has an entry for all inputs. Counts
+// the tracks of all files (count_tracks()). Memory: a message has what is known of all files.
+void share_surveys(Team& team, const FileBlock& own, std::size_t most_tracks, SurveyedFiles& found);
+
+// Each process has read the files that it will write.
+void share_selection(Team& team, SelectionVisitor& visitor);
+
+// Returns the lists of all processes one after the other, on all processes.
+std::vector<std::vector<std::uint64_t>> gather_lists(Team& team,
+                                                     std::vector<std::vector<std::uint64_t>> own);
+
+// MergeInputs: the inputs of a merge, what a survey has found in them, the plan that follows, and
+// the ways to read them again.
+//
+//   MergeInputs inputs(options);
+//   inputs.survey();
+//   if (!inputs.select()) return inputs.nothing_left();
+//   WriteVisitor visitor(inputs.plan(), output);
+//   inputs.scan_planned(visitor);
+//   inputs.check_unchanged(visitor, files);
+//
+// The numbers of files leave out two kinds of inputs: those that cannot be read (with
+// MergeOptions::keep_going; without it they throw), and those whose events other inputs hold as
+// well (repeats.h).
 
 // A plan made of samples of all inputs, before any of them was read as a whole.
 struct GuessedPlan {

@@ -1,24 +1,71 @@
 #include "merge/planning/make_plan.h"
 
-#include "base/error.h"
-#include "base/saturating.h"
+#include "base/arithmetic.h"
+#include "base/problems.h"
 #include "base/units.h"
 #include "identity/clocks/clock_plan.h"
-#include "merge/edits/counters.h"
-#include "merge/frame/top_level_rules.h"
-#include "merge/planning/file_order.h"
+#include "identity/evidence/event_tally.h"
+#include "merge/edits/field_edits.h"
+#include "merge/frame/top_level_values.h"
 #include "merge/planning/plan_checks.h"
-#include "merge/planning/superseded_slices.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace traceloom {
+
+std::vector<std::size_t> file_order(const std::vector<FileSurvey>& surveys, const MergePlan& plan) {
+  std::map<std::int64_t, std::vector<std::size_t>> cycles;
+  for (std::size_t file = 0; file < plan.files.size(); ++file) {
+    const FileRank& rank = plan.files[file].rank;
+    if (!rank.is_merged() && !surveys[file].starts.empty()) cycles[rank.rank].push_back(file);
+  }
+  const auto first_ns = [&](std::size_t file) {
+    return common_times(surveys[file].starts, plan.files[file].clock.times).first_ns;
+  };
+  std::vector<std::size_t> order(plan.files.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (const auto& [rank, places] : cycles) {
+    std::vector<std::size_t> by_time = places;
+    std::stable_sort(by_time.begin(), by_time.end(),
+                     [&](std::size_t a, std::size_t b) { return first_ns(a) < first_ns(b); });
+    for (std::size_t i = 0; i < places.size(); ++i) order[places[i]] = by_time[i];
+  }
+  return order;
+}
+
+namespace {
+
+template <typename Use>
+void for_each_place(const TrackPlan& tracks, std::size_t file,
+                    const std::vector<CutSlices::Slice>& slices, const Use& use) {
+  std::string scratch;
+  for (const CutSlices::Slice& slice : slices)
+    if (const TrackTarget* const target = tracks.target(file, slice.pid, slice.tid, scratch))
+      use(std::pair(target->rank, slice.id));
+}
+
+}  // namespace
+
+void plan_cut_slices(const std::vector<FileSurvey>& surveys, MergePlan& plan) {
+  SupersededSlices whole;
+  for (std::size_t file = 0; file < surveys.size(); ++file)
+    for_each_place(plan.tracks, file, surveys[file].cut_slices.whole,
+                   [&](const auto& slice) { whole.insert(slice); });
+  for (std::size_t file = 0; file < surveys.size(); ++file)
+    for_each_place(plan.tracks, file, surveys[file].cut_slices.cut, [&](const auto& slice) {
+      if (whole.contains(slice)) plan.files[file].superseded.insert(slice);
+    });
+}
+
 namespace {
 
 // A file and its plan for memory dumps, see FilePlan::own_dumps.

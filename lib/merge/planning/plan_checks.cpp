@@ -1,6 +1,6 @@
 #include "merge/planning/plan_checks.h"
 
-#include "base/error.h"
+#include "base/problems.h"
 
 #include <fmt/format.h>
 

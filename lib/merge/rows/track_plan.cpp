@@ -1,16 +1,12 @@
 #include "merge/rows/track_plan.h"
 
-#include "merge/rows/row_order.h"
-#include "merge/rows/track_key.h"
-#include "merge/rows/track_names.h"
+#include "merge/rows/shown_rows.h"
 #include "merge/rows/track_sources.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 

@@ -12,11 +12,15 @@
 // files to which a merge of ours has given such numbers (RowSource).
 #pragma once
 
+#include "base/ascii.h"
 #include "base/string_table.h"
+#include "event/event.h"
 #include "identity/ranks/ranks.h"
 #include "merge/facts/file_survey.h"
-#include "merge/options/plan_options.h"
+#include "merge/options/merge_options.h"
+#include "merge/rows/input_tracks.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -62,7 +66,7 @@ struct OutputProcess {
   std::int64_t pid = 0;
   std::string name;                 // "rank 3 · python3 (pid 1166)"
   std::string labels;               // all labels in the files, without repetition
-  std::vector<OutputTrack> tracks;  // in the order in which they are shown (row_order.h)
+  std::vector<OutputTrack> tracks;  // in the order in which they are shown (shown_rows.h)
   // For a process other than the rank's main one: its name within its rank ("GPU 0"), and its
   // canonical pid in the files. A later merge recognizes it by them.
   bool is_main = true;
@@ -118,6 +122,51 @@ class TrackPlan {
   std::vector<FileTracks> files_;
   std::vector<OutputProcess> processes_;
   std::vector<std::int64_t> ranks_;
+};
+
+// TrackCache: finds the track of an event, with one look-up for neighbours of the same track.
+//
+//   TrackCache tracks;
+//   const TrackTarget* target = tracks.find(plan.tracks, file, event);    // nullptr: not planned
+//
+// One thread at a time may use it.
+
+class TrackCache {
+ public:
+  // Must be called for the events of a chunk in their order: see GpuRowFinder.
+  const TrackTarget* find(const TrackPlan& plan, std::size_t file, const Event& event) {
+    std::optional<std::string_view> gpu;
+    if (plan.has_gpu_tracks(file)) gpu = gpu_rows_.find(event);
+    const std::string_view pid = event.text(Key::pid);
+    const std::string_view tid = event.text(Key::tid);
+    // Two tracks are kept, because launches and what they launched take turns.
+    Found& found = gpu ? on_gpu_ : on_thread_;
+    if (found.track == nullptr || found.file != file || !same_text(tid, found.tid) ||
+        !same_text(pid, found.pid) || (gpu && *gpu != found.gpu)) {
+      track_key(pid, tid, scratch_);
+      found.track = plan.target(file, gpu ? add_gpu(scratch_, *gpu) : scratch_);
+      found.file = file;
+      found.pid = pid;
+      found.tid = tid;
+      found.gpu = gpu.value_or("");
+    }
+    return found.track;
+  }
+  // Prepares for the next chunk.
+  void reset() { gpu_rows_.reset(); }
+
+ private:
+  struct Found {
+    const TrackTarget* track = nullptr;
+    std::size_t file = 0;
+    std::string pid;
+    std::string tid;
+    std::string gpu;
+  };
+  GpuRowFinder gpu_rows_;
+  Found on_thread_;
+  Found on_gpu_;
+  std::string scratch_;
 };
 
 }  // namespace traceloom

@@ -2,13 +2,9 @@
 
 #include "base/json_string.h"
 #include "base/json_walk.h"
-#include "base/saturating.h"
-#include "event/event_timing.h"
-#include "event/trace_time.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace traceloom {

@@ -1,3 +1,198 @@
+// Slices while they are written: begin and end events become one X, open ones get an end,
+// overlaps are found.
+#pragma once
+
+#include "base/arithmetic.h"
+#include "base/problems.h"
+#include "event/event_timing.h"
+#include "merge/order/event_block.h"
+#include "scan/begin_end.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <list>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace traceloom {
+
+// LastEnds: when the last event of each rank of a file ends. A B that is never closed ends there. A
+// merged file has several ranks, and how long one was recorded says nothing of another.
+//
+//   chunk.last_ends.note(target.rank, end_ns);
+//   of_file.add(chunk.last_ends);
+//   std::int64_t end_ns = of_file.of(target.rank, begin_ns);
+
+// Cheap if an event belongs to the same rank as the one before it.
+class LastEnds {
+ public:
+  void note(std::int64_t rank, std::int64_t end_ns) {
+    if (rank != rank_) [[unlikely]] {
+      keep();
+      rank_ = rank;
+      last_ns_ = end_ns;
+    }
+    last_ns_ = std::max(last_ns_, end_ns);
+  }
+  void add(const LastEnds& other) {
+    for (const auto& [rank, end_ns] : other.ends_) note(rank, end_ns);
+    if (other.rank_ != kNone) note(other.rank_, other.last_ns_);
+  }
+  // Returns the end of the rank's last event, but no time before `begin_ns`.
+  std::int64_t of(std::int64_t rank, std::int64_t begin_ns) const {
+    if (rank == rank_) begin_ns = std::max(begin_ns, last_ns_);
+    const auto found = ends_.find(rank);
+    return found == ends_.end() ? begin_ns : std::max(begin_ns, found->second);
+  }
+  void clear() {
+    ends_.clear();
+    rank_ = kNone;
+  }
+
+ private:
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+
+  void keep() {
+    if (rank_ == kNone) return;
+    std::int64_t& end_ns = ends_.try_emplace(rank_, last_ns_).first->second;
+    end_ns = std::max(end_ns, last_ns_);
+  }
+
+  std::unordered_map<std::int64_t, std::int64_t> ends_;
+  std::int64_t rank_ = kNone;  // the rank of the event before, not in ends_ yet
+  std::int64_t last_ns_ = 0;
+};
+
+// LastStarts: when the last event of each track begins. An X without dur ends there.
+//
+//   if (plan.files[file].lacks_durations) chunk.last_starts.note(target.number, start_ns);
+//   of_file.add(chunk.last_starts);
+//   std::int64_t end_ns = of_file.of(target.number);
+
+// Empty for nearly all files: starts are noted only in files that have an X without dur.
+class LastStarts {
+ public:
+  // `track` is TrackTarget::number.
+  void note(std::uint32_t track, std::int64_t start_ns) {
+    std::int64_t& last = starts_.try_emplace(track, start_ns).first->second;
+    last = std::max(last, start_ns);
+  }
+  void add(const LastStarts& other) {
+    for (const auto& [track, start_ns] : other.starts_) note(track, start_ns);
+  }
+  // Returns the start of a track that has been noted.
+  std::int64_t of(std::uint32_t track) const { return starts_.at(track); }
+  bool empty() const { return starts_.empty(); }
+  void clear() { starts_.clear(); }
+
+ private:
+  std::unordered_map<std::uint32_t, std::int64_t> starts_;
+};
+
+// OverlapCheck: finds slices of a track that overlap without one being inside the other.
+//
+//   OverlapCheck check;
+//   if (check.overlaps(track, start_ns, duration_ns))
+//     problems.add(Problem::partial_overlap, offset);
+
+// Viewers cannot nest such slices: Perfetto moves the later one to a lane of its own. The producer
+// wrote them so (kernels that start before the one before them has ended), and they are left as
+// they are. The check looks at slices in the order of a file, and only where their starts ascend,
+// so that it never reports an overlap that is none. A slice costs a few nanoseconds. Not
+// thread-safe.
+class OverlapCheck {
+ public:
+  // Returns true if an earlier slice of the track ends within this one, after its start. If slices
+  // start together, the shorter ones are inside the longest, in whichever order they come.
+  bool overlaps(std::uint32_t track, std::int64_t start_ns, std::int64_t duration_ns) {
+    if (track >= tracks_.size()) tracks_.resize(track + 1);
+    Track& on = tracks_[track];
+    if (on.round != round_ || start_ns < on.last_start_ns) on.open.clear();
+    on.round = round_;
+    on.last_start_ns = start_ns;
+    while (!on.open.empty() && on.open.back().end_ns <= start_ns) on.open.pop_back();
+    const std::int64_t end_ns = saturating_add(start_ns, duration_ns);
+    auto place = on.open.end();
+    while (place != on.open.begin() && place[-1].end_ns < end_ns && place[-1].start_ns == start_ns)
+      --place;
+    const bool overlaps = place != on.open.begin() && place[-1].end_ns < end_ns;
+    if (!overlaps) on.open.insert(place, {start_ns, end_ns});
+    return overlaps;
+  }
+  // Forgets all earlier slices.
+  void forget() { ++round_; }
+
+ private:
+  struct Slice {
+    std::int64_t start_ns;
+    std::int64_t end_ns;
+  };
+  struct Track {
+    std::uint64_t round = 0;
+    std::int64_t last_start_ns = 0;
+    std::vector<Slice> open;  // not ended at the last start; the innermost is last
+  };
+  std::vector<Track> tracks_;
+  std::uint64_t round_ = 1;
+};
+
+// SliceHalves: the begin (B) and end events (E) of a chunk, written as far as that can be done
+// before they are joined.
+//
+//   halves.add(event, start_ns, {text, ...});     // in parallel, by EventWriter
+//   joiner.take(halves);                          // in file order
+
+struct SliceHalf {
+  // For a B: the whole event as an X, but for its duration. For an E: its args, or nothing.
+  std::string text;
+  // For a B: places in `text`, where the duration goes, and the args.
+  std::size_t duration_at = 0;
+  bool has_duration_key = false;  // the key is there already, only the number is missing
+  std::size_t args_begin = 0;     // equal to args_end when there are none
+  std::size_t args_end = 0;
+  std::uint32_t track = 0;  // TrackTarget::number
+  std::int64_t rank = 0;
+  std::optional<std::int64_t> thread_ns = {};  // time on the clock of the thread (tts)
+  std::string frame = {};                      // for an E: its stack frame (sf), JSON text
+  std::string cut_id = {};     // for an E that cuts a slice which goes on: its id, JSON text
+  bool is_superseded = false;  // for such an E: another file has the whole slice
+  bool wanted = true;          // for a B: false if a filter drops the pair; then there is no text
+};
+
+// An X without dur, or one that never ended: a begin that no end will close.
+struct EndlessSlice {
+  std::int64_t start_ns;  // in time of the merge
+  std::uint64_t offset;   // offset in its file
+  SliceHalf half;
+  SliceEnd slice_end;  // missing or never
+};
+
+// Holds one B or E event after the other. Reuse it: it keeps its memory.
+struct SliceHalves {
+  BeginEndBatch batch;
+  std::vector<SliceHalf> halves;  // one for each record of the batch
+  std::vector<EndlessSlice> endless;
+  LastStarts last_starts;  // for a file with slices without dur
+
+  // `start_ns` is in time of the merge.
+  void add(const Event& event, std::int64_t start_ns, SliceHalf half) {
+    batch.add(event, start_ns);
+    halves.push_back(std::move(half));
+  }
+  bool empty() const { return batch.empty() && endless.empty() && last_starts.empty(); }
+  void clear() {
+    batch.clear();
+    halves.clear();
+    endless.clear();
+    last_starts.clear();
+  }
+};
+
 // SliceJoiner: makes one X event of each begin (B) and end event (E) that belong together.
 //
 //   SliceJoiner joiner;
@@ -9,23 +204,6 @@
 // slice that begins and ends in the same microsecond falls apart if X events are near), and X by
 // time alone. BeginEndPairer decides which E belongs to which B, so that the statistics of a merged
 // file are those of its inputs.
-#pragma once
-
-#include "base/problems.h"
-#include "merge/order/event_block.h"
-#include "merge/slices/last_ends.h"
-#include "merge/slices/last_starts.h"
-#include "merge/slices/slice_halves.h"
-#include "scan/begin_end.h"
-
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <list>
-#include <string>
-#include <vector>
-
-namespace traceloom {
 
 // The joiner of one file. Memory: the halves that wait for their other half, or to be sorted. Not
 // thread-safe.

@@ -1,10 +1,9 @@
 #include "merge/survey/survey_guess.h"
 
-#include "base/error.h"
+#include "base/problems.h"
+#include "input/byte_source.h"
 #include "input/digest_source.h"
 #include "input/open.h"
-#include "input/seekable_file.h"
-#include "input/sniff.h"
 #include "merge/frame/frame.h"
 #include "merge/survey/survey_visitor.h"
 #include "scan/list_reader.h"

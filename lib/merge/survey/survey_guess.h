@@ -6,7 +6,7 @@
 //   if (writes_the_same(guessed, guess, plan, surveys)) done();
 #pragma once
 
-#include "input/file_watch.h"
+#include "input/byte_source.h"
 #include "merge/facts/file_survey.h"
 #include "merge/plan/plan.h"
 

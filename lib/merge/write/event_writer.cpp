@@ -1,11 +1,9 @@
 #include "merge/write/event_writer.h"
 
-#include "base/saturating.h"
-#include "event/trace_time.h"
-#include "merge/edits/counters.h"
+#include "base/arithmetic.h"
+#include "event/event_timing.h"
 #include "merge/edits/event_edit.h"
 #include "merge/edits/field_edits.h"
-#include "merge/edits/id_edits.h"
 #include "scan/event_repair.h"
 
 #include <algorithm>

@@ -1,3 +1,79 @@
+// The visitor that writes the events of a merge, the memory that it may take, and what it knows
+// in the end.
+#pragma once
+
+#include "base/problems.h"
+#include "merge/facts/file_survey.h"
+#include "merge/order/merge_output.h"
+#include "merge/plan/plan.h"
+#include "merge/slices/slice_joiner.h"
+#include "merge/write/event_writer.h"
+#include "scan/scan_files.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace traceloom {
+
+// plan_memory(): what a merge may hold at a time, given its memory.
+//
+//   const MemoryPlan memory = plan_memory(std::uint64_t{64} << 20, 8);
+//   scan_files(paths, visitor, {memory.threads, memory.chunks_in_flight, memory.max_event_bytes});
+
+struct MemoryPlan {
+  unsigned threads = 0;
+  std::size_t chunks_in_flight = 0;
+  std::size_t max_event_bytes = kMaxEventBytes;
+  std::size_t max_join_bytes = SliceJoiner::kMaxBytes;
+  std::size_t max_open_begins = std::numeric_limits<std::size_t>::max();  // in one file
+};
+
+// Plans for a peak of resident memory that stays below `max_memory`, using measured sizes of the
+// program itself, of chunks with what is made of them, of begin and end events that wait for each
+// other, and of one event that is larger than a chunk. The plan does not know what the inputs make
+// a merge remember (tracks, odd ids, begin events that stay open).
+//
+// A narrow plan has fewer chunks, then fewer threads, which changes nothing in what is written. It
+// also joins begin and end events earlier, so that they may stand elsewhere among the others and
+// fewer may be out of order, and accepts smaller events only. Without a `max_memory` nothing is
+// narrowed. `threads` 0 means as many as there are cores; `sorts` means that events are sorted by
+// time (TimeSorter).
+//
+// Throws UsageError, which names the least value, if `max_memory` is too little.
+MemoryPlan plan_memory(std::optional<std::uint64_t> max_memory, unsigned threads,
+                       bool sorts = false);
+
+// WrittenPart: what a process knows after it has written some of the files of a merge.
+//
+//   WrittenPart part = visitor.take_part();                // on the process that has written them
+//   first_visitor.add_part(part);                          // on the one that writes the end
+
+struct WrittenFile {
+  std::size_t file = 0;
+  std::uint64_t events = 0;
+  ProblemCounts problems;
+
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(file, events, problems);
+  }
+};
+
+struct WrittenPart {
+  std::vector<WrittenFile> files;  // those with events or problems
+
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(files);
+  }
+};
+
 // WriteVisitor: writes the events of all files as a plan says, for scan_files() or together with
 // another visitor.
 //
@@ -5,27 +81,6 @@
 //   visitor.write_head(surveys);
 //   scan_files(paths, visitor, {});
 //   visitor.finish();
-#pragma once
-
-#include "merge/facts/file_survey.h"
-#include "merge/order/block_output.h"
-#include "merge/order/merge_output.h"
-#include "merge/plan/plan.h"
-#include "merge/slices/slice_joiner.h"
-#include "merge/write/event_writer.h"
-#include "merge/write/memory_plan.h"
-#include "merge/write/written_part.h"
-#include "scan/result_pool.h"
-#include "scan/scan_files.h"
-
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <vector>
-
-namespace traceloom {
 
 // An event that the plan cannot place.
 struct Unplanned {

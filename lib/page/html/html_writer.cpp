@@ -1,8 +1,44 @@
 #include "page/html/html_writer.h"
 
-#include "base/one_line.h"
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <variant>
 
 namespace traceloom {
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = bytes.size() - i;
+    const auto byte = [&](std::size_t k) {
+      return k < count ? std::uint32_t{static_cast<unsigned char>(bytes[i + k])} : 0U;
+    };
+    const std::uint32_t bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+    text += kDigits[bits >> 18];
+    text += kDigits[bits >> 12 & 63];
+    text += count > 1 ? kDigits[bits >> 6 & 63] : '=';
+    text += count > 2 ? kDigits[bits & 63] : '=';
+  }
+  return text;
+}
+
+std::string bytes_of_hex(std::string_view hex) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string bytes;
+  bytes.reserve(hex.size() / 2);
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
+  return bytes;
+}
+
 namespace {
 
 bool is_continuation(char c) {
@@ -114,6 +150,104 @@ std::string page_name(std::string_view name) {
     end = before;
   }
   return line.substr(0, begin) + "…" + line.substr(end);
+}
+
+namespace {
+
+bool is_empty(const Cell& cell) {
+  return std::holds_alternative<std::monostate>(cell);
+}
+
+std::vector<std::size_t> shown_columns(const Table& table, std::size_t rows) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < table.columns().size(); ++i) {
+    const Column& column = table.columns()[i];
+    if (column.readers == Readers::few || column.readers == Readers::programs) continue;
+    const auto has_value = [&](const std::vector<Cell>& row) { return !is_empty(row[i]); };
+    if (std::any_of(table.rows().begin(), table.rows().begin() + static_cast<std::ptrdiff_t>(rows),
+                    has_value))
+      shown.push_back(i);
+  }
+  return shown;
+}
+
+void write_number(HtmlWriter& html, const Table& table, std::size_t row, std::size_t column) {
+  const Cell& cell = table.rows()[row][column];
+  if (is_empty(cell)) {
+    html.raw("<td class=n>-");
+    return;
+  }
+  html.raw(fmt::format("<td class=n data-v={}>", cell_for_programs(cell)));
+  html.text(cell_for_people(table, row, column));
+  // A difference of shares may be negative, and has no bar.
+  const Column& shown = table.columns()[column];
+  if (shown.kind != ColumnKind::share || shown.key.starts_with("delta_")) return;
+  const double share = std::clamp(std::get<double>(cell), 0.0, 1.0);
+  html.raw(fmt::format("<svg class=share aria-hidden=true><rect width={:.1f}% height=100% /></svg>",
+                       100 * share));
+}
+
+// End tags of cells and rows are left out, as HTML allows: they are a fifth of a table's bytes.
+void write_row(HtmlWriter& html, const Table& table, std::size_t row,
+               const std::vector<std::size_t>& columns, std::optional<std::size_t> depth) {
+  if (depth)
+    html.raw(fmt::format("<tr data-d={}>", cell_for_programs(table.rows()[row][*depth])));
+  else
+    html.raw("<tr>");
+  for (const std::size_t column : columns) {
+    if (is_right_aligned(table.columns()[column].kind)) {
+      write_number(html, table, row, column);
+      continue;
+    }
+    html.raw("<td>");
+    if (depth && table.columns()[column].key == "name")
+      html.raw(std::string(
+          2 * static_cast<std::size_t>(std::get<std::int64_t>(table.rows()[row][*depth])), ' '));
+    const Cell& cell = table.rows()[row][column];
+    html.text(is_empty(cell) ? "-" : page_name(std::get<std::string>(cell)));
+  }
+  html.line();
+}
+
+void write_head(HtmlWriter& html, const Table& table, const std::vector<std::size_t>& columns) {
+  html.raw("<thead><tr>");
+  for (const std::size_t i : columns) {
+    const Column& column = table.columns()[i];
+    if (is_right_aligned(column.kind))
+      html.element("th", column.title, {{"scope", "col"}, {"data-k", column.key}, {"class", "n"}});
+    else
+      html.element("th", column.title, {{"scope", "col"}, {"data-k", column.key}});
+  }
+  html.raw("</thead>\n<tbody>\n");
+}
+
+}  // namespace
+
+void write_table(HtmlWriter& html, const Table& table, const TableLook& look) {
+  const std::size_t count =
+      look.is_tree ? table.rows().size() : std::min(look.most_rows, table.rows().size());
+  if (count == 0) return;
+  const std::vector<std::size_t> columns = shown_columns(table, count);
+  const std::optional<std::size_t> depth = look.is_tree ? table.find_column("depth") : std::nullopt;
+  html.element("h3", look.caption);
+  html.open("p", {{"class", "command"}});
+  if (count < table.rows().size())
+    html.text(fmt::format("The first {} of {} rows. All: ", format_count(count),
+                          format_count(table.rows().size())));
+  html.element("code", look.command);
+  html.close();
+  html.open(
+      "div",
+      {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", look.caption}});
+  html.open("table", {{"class", look.is_tree ? "data tree" : "data"},
+                      {"data-t", look.source},
+                      {"aria-label", look.caption}});
+  write_head(html, table, columns);
+  for (std::size_t row = 0; row < count; ++row) write_row(html, table, row, columns, depth);
+  html.raw("</tbody>");
+  html.close();
+  html.close();
+  html.line();
 }
 
 }  // namespace traceloom

@@ -1,8 +1,7 @@
 #include "page/timeline/timeline.h"
 
 #include "page/html/html_writer.h"
-#include "page/timeline/rank_rows.h"
-#include "page/timeline/step_names.h"
+#include "page/timeline/timeline_rows.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +9,24 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace traceloom {
+
+bool has_epochs(const std::vector<RankRoles>& roles) {
+  std::set<std::int64_t> epochs;
+  for (const RankRoles& rank : roles)
+    for (const StepRoles& step : rank.steps) epochs.insert(step.step.epoch);
+  return epochs.size() > 1;
+}
+
+std::string step_label(const StepKey& key, bool has_epochs) {
+  const std::string label =
+      has_epochs ? fmt::format("{}.{}", key.epoch, key.number) : fmt::format("{}", key.number);
+  return key.run > 0 ? fmt::format("{} (run {})", label, key.run + 1) : label;
+}
+
 namespace {
 
 // A slice as wide as a pixel of a screen of this width is kept in the windows before any other.

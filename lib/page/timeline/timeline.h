@@ -1,17 +1,4 @@
-// Timeline: the events of all ranks, thinned out so that a page has room for them and the eye loses
-// nothing.
-//
-//   const Timeline timeline = make_timeline(run, roles, {.full_ranks = 32});
-//   use(timeline.rows, timeline.slices, timeline.shades);
-//
-// A rank has rows for the computation and the communication of its devices, more than one each if
-// streams overlap (stream_rows.h), and up to two for the threads of its host: the one with the
-// steps, and another one with many spans (the backward pass). A row keeps its longest slices, first
-// those in the windows of the slowest and the median step; all spans of its first line, kept or
-// not, are also shades, which count how much of a bin's time they cover, and with which role. If
-// there are too many ranks, the others have one thin row of shades each.
-//
-// Memory: the spans of one rank at a time, and what is kept.
+// The timeline of all ranks as data for a page, and the names of its steps.
 #pragma once
 
 #include "analysis/waits/step_roles.h"
@@ -24,6 +11,28 @@
 #include <vector>
 
 namespace traceloom {
+
+// The names of steps in a page and its links: "12", or "1.12" for step 12 of epoch 1.
+
+// True if steps are counted within epochs, of which there are several.
+bool has_epochs(const std::vector<RankRoles>& roles);
+
+std::string step_label(const StepKey& key, bool has_epochs);
+
+// Timeline: the events of all ranks, thinned out so that a page has room for them and the eye loses
+// nothing.
+//
+//   const Timeline timeline = make_timeline(run, roles, {.full_ranks = 32});
+//   use(timeline.rows, timeline.slices, timeline.shades);
+//
+// A rank has rows for the computation and the communication of its devices, more than one each if
+// streams overlap (timeline_rows.h), and up to two for the threads of its host: the one with the
+// steps, and another one with many spans (the backward pass). A row keeps its longest slices, first
+// those in the windows of the slowest and the median step; all spans of its first line, kept or
+// not, are also shades, which count how much of a bin's time they cover, and with which role. If
+// there are too many ranks, the others have one thin row of shades each.
+//
+// Memory: the spans of one rank at a time, and what is kept.
 
 struct TimelineLimits {
   std::size_t full_ranks = 32;

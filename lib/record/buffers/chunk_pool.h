@@ -1,13 +1,5 @@
-// ChunkPool: the memory that threads record into, handed out in chunks of 64 KiB.
-//
-//   pool.open({.bytes = 8 << 20, ...});
-//   ... threads fill chunks: detail::put() ...
-//   for (const LiveChunk& live : pool.begin_drain()) read(*live.chunk);
-//   pool.end_drain(chunks_that_are_done);
-//
-// A process has one pool, which is never destroyed. A thread asks for a chunk once in 2046 events;
-// nothing else in recording takes a lock. Chunks of an earlier session stay valid as long as a
-// thread has one: the thread gives it up when it records again.
+// The memory that threads record into (ChunkPool), and what the recorder keeps of each thread
+// (ThreadState).
 #pragma once
 
 #include "record/session.h"
@@ -21,9 +13,21 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace traceloom::record {
+
+// ChunkPool: the memory that threads record into, handed out in chunks of 64 KiB.
+//
+//   pool.open({.bytes = 8 << 20, ...});
+//   ... threads fill chunks: detail::put() ...
+//   for (const LiveChunk& live : pool.begin_drain()) read(*live.chunk);
+//   pool.end_drain(chunks_that_are_done);
+//
+// A process has one pool, which is never destroyed. A thread asks for a chunk once in 2046 events;
+// nothing else in recording takes a lock. Chunks of an earlier session stay valid as long as a
+// thread has one: the thread gives it up when it records again.
 
 enum ChunkState : std::uint32_t {
   kFreeChunk = 0,
@@ -123,5 +127,20 @@ class ChunkPool {
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> session_{0};
 };
+
+// ThreadState: what the recorder keeps of a thread besides its chunk.
+
+struct ThreadState {
+  std::uint32_t tid = 0;
+  std::uint64_t session = 0;           // the one in which it had a chunk
+  bool is_inside = false;              // keeps out a signal handler that records meanwhile
+  std::vector<detail::OpenSpan> open;  // started by Marker::start(), also unrecorded ones
+};
+
+// Returns the state of the calling thread, and makes it if there is none; nullptr without memory.
+// It is freed when the thread ends, and made anew for what records even later.
+ThreadState* this_thread_state() noexcept;
+// Called in the child of a fork(): its only thread has another id.
+void forget_thread_after_fork() noexcept;
 
 }  // namespace traceloom::record

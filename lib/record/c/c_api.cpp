@@ -1,14 +1,17 @@
 // Sessions, markers and counters of traceloom.h.
-#include "record/c/c_api_options.h"
+#include "base/problems.h"
 #include "record/c/c_api_support.h"
 #include "record/c/traceloom.h"
 #include "record/engine/engine.h"
+#include "record/host/host_recorder.h"
+#include "record/host/memory_scope.h"
 #include "record/names/run_place.h"
 #include "record/recorder.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -221,6 +224,181 @@ void traceloom_count(traceloom_counter* counter, const double* values, size_t co
 
 void traceloom_set_thread_name(const char* name) {
   if (name != nullptr) guarded([&] { set_thread_name(name); });
+}
+
+}  // extern "C"
+
+// The host's samples of traceloom.h.
+
+struct traceloom_host {
+  explicit traceloom_host(const HostSamplerOptions& options)
+      : recorder(options), missing(recorder.missing()) {}
+  const HostRecorder recorder;
+  const std::vector<std::string> missing;
+};
+
+namespace {
+
+HostSamplerOptions host_options_of(const traceloom_host_options* given) {
+  const traceloom_host_options from =
+      complete(given, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
+  HostSamplerOptions to;
+  to.interval_ns = from.interval_ns;
+  to.cpu = from.cpu != 0;
+  to.memory = from.memory != 0;
+  to.disk = from.disk != 0;
+  to.network = from.network != 0;
+  to.process = from.process != 0;
+  return to;
+}
+
+}  // namespace
+
+extern "C" {
+
+int traceloom_host_share(traceloom_host_options* options, const traceloom_options* place) {
+  if (options == nullptr || place == nullptr) return 0;
+  return guarded([&] {
+    traceloom_host_options all = complete(
+        options, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
+    RunPlace of_this;
+    of_this.local_rank =
+        complete(place, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options").local_rank;
+    const HostSamplerOptions share = host_options_for(of_this);
+    all.cpu = share.cpu ? 1 : 0;
+    all.memory = share.memory ? 1 : 0;
+    all.disk = share.disk ? 1 : 0;
+    all.network = share.network ? 1 : 0;
+    all.process = share.process ? 1 : 0;
+    give_back(all, *options);
+  });
+}
+
+traceloom_host* traceloom_host_start(const traceloom_host_options* options) {
+  traceloom_host* host = nullptr;
+  guarded([&] { host = new traceloom_host(host_options_of(options)); });
+  return host;
+}
+
+const char* traceloom_host_missing(const traceloom_host* host, size_t i) {
+  return host == nullptr || i >= host->missing.size() ? nullptr : host->missing[i].c_str();
+}
+
+int traceloom_host_stop(traceloom_host* host) {
+  return guarded([&] { const std::unique_ptr<traceloom_host> owned(host); });
+}
+
+}  // extern "C"
+
+// Memory scopes of traceloom.h.
+
+// It is shared with its scopes, which may end after the close.
+struct traceloom_memory {
+  explicit traceloom_memory(MemoryStatsOptions options)
+      : stats(std::make_shared<MemoryStats>(std::move(options))) {}
+  const std::shared_ptr<MemoryStats> stats;
+};
+
+struct traceloom_memory_scope {
+  traceloom_memory_scope(std::shared_ptr<MemoryStats> of, const char* name)
+      : stats(std::move(of)), scope(*stats, text_or_empty(name)) {}
+  const std::shared_ptr<MemoryStats> stats;
+  const MemoryScope scope;
+};
+
+namespace {
+
+using SnapshotSink = std::function<void(const MemorySnapshot&)>;
+
+SnapshotSink snapshot_sink(const traceloom_memory_options& from) {
+  return [tell = from.on_snapshot, arg = from.on_snapshot_arg,
+          count = from.counters != 0 ? memory_counters()
+                                     : SnapshotSink()](const MemorySnapshot& snapshot) {
+    if (count) count(snapshot);
+    if (tell == nullptr) return;
+    std::vector<const char*> names;
+    std::vector<std::int64_t> bytes;
+    names.reserve(snapshot.bytes.size());
+    bytes.reserve(snapshot.bytes.size());
+    for (const auto& [name, value] : snapshot.bytes) {
+      names.push_back(name.c_str());
+      bytes.push_back(value);
+    }
+    const traceloom_memory_snapshot all{sizeof all,   snapshot.key.c_str(), snapshot.time_ns,
+                                        snapshot.rss, snapshot.vms,         names.size(),
+                                        names.data(), bytes.data()};
+    tell(arg, &all);
+  };
+}
+
+MemoryStatsOptions memory_options_of(const traceloom_memory_options* given) {
+  const traceloom_memory_options from = complete(
+      given, traceloom_memory_options TRACELOOM_MEMORY_OPTIONS_INIT, "traceloom_memory_options");
+  MemoryStatsOptions to;
+  to.path = text_or_empty(from.path);
+  to.overwrite = from.overwrite != 0;
+  to.rank = from.rank;
+  to.warmup_iterations = from.warmup_iterations;
+  if (from.max_iterations >= 0) to.max_iterations = from.max_iterations;
+  if (from.counters != 0 || from.on_snapshot != nullptr) to.on_snapshot = snapshot_sink(from);
+  return to;
+}
+
+}  // namespace
+
+extern "C" {
+
+traceloom_memory* traceloom_memory_open(const traceloom_memory_options* options) {
+  traceloom_memory* memory = nullptr;
+  guarded([&] { memory = new traceloom_memory(memory_options_of(options)); });
+  return memory;
+}
+
+traceloom_memory_scope* traceloom_memory_begin(traceloom_memory* memory, const char* scope) {
+  traceloom_memory_scope* open = nullptr;
+  guarded([&] {
+    if (memory != nullptr) open = new traceloom_memory_scope(memory->stats, scope);
+  });
+  return open;
+}
+
+int traceloom_memory_end(traceloom_memory_scope* scope) {
+  return guarded([&] { const std::unique_ptr<traceloom_memory_scope> owned(scope); });
+}
+
+int traceloom_memory_add_bytes(traceloom_memory* memory, const char* counter, int64_t bytes) {
+  return guarded([&] {
+    if (memory != nullptr) memory->stats->add_bytes(text_or_empty(counter), bytes);
+  });
+}
+
+int traceloom_memory_get_growth(const traceloom_memory* memory, const char* scope,
+                                traceloom_memory_growth* growth) {
+  if (memory == nullptr || growth == nullptr) return 0;
+  return guarded([&] {
+    check_size(growth->size, "traceloom_memory_growth");
+    traceloom_memory_growth all{};
+    for (const MemoryGrowth& from : memory->stats->growth())
+      if (from.scope == text_or_empty(scope))
+        all = {0, from.iterations, from.rss_sum, from.rss_min, from.rss_max, from.rss_last};
+    all.size = growth->size;
+    give_back(all, *growth);
+  });
+}
+
+int traceloom_memory_flush(traceloom_memory* memory) {
+  return guarded([&] {
+    if (memory != nullptr) memory->stats->flush();
+  });
+}
+
+int traceloom_memory_close(traceloom_memory* memory) {
+  return guarded([&] {
+    const std::unique_ptr<traceloom_memory> owned(memory);
+    if (owned == nullptr) return;
+    if (const std::string problem = owned->stats->error(); !problem.empty())
+      throw std::runtime_error(problem);
+  });
 }
 
 }  // extern "C"

@@ -1,3 +1,39 @@
+// What the functions of traceloom.h share: errors without exceptions, structs that grow,
+// handlers, options and callbacks.
+#pragma once
+
+#include "record/c/traceloom.h"
+#include "record/names/name_template.h"
+#include "record/recorder.h"
+#include "record/trace_handler.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace traceloom::record {
+
+// call_both(): calls a callback of the program, and then something that must happen in any case.
+//
+//   call_both([&] { on_saved(trace); }, [&] { note(trace); });
+
+// If `first` throws, `last` is called as well, and then the exception goes on.
+template <typename First, typename Last>
+void call_both(const First& first, const Last& last) {
+  try {
+    first();
+  } catch (...) {
+    last();
+    throw;
+  }
+  last();
+}
+
 // guarded(), complete(), give_back(): what the functions of traceloom.h share: errors without
 // exceptions, and structs that grow.
 //
@@ -5,19 +41,6 @@
 //     return guarded([&] { ... });                      // -1, and traceloom_last_error()
 //   }
 //   const traceloom_cycle cycle = complete(given, traceloom_cycle TRACELOOM_CYCLE_INIT, "...");
-#pragma once
-
-#include "record/c/traceloom.h"
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <exception>
-#include <stdexcept>
-#include <string>
-
-namespace traceloom::record {
 
 inline constexpr int kFailed = -1;
 
@@ -67,5 +90,28 @@ void give_back(const Struct& all, Struct& given) {
 inline std::string text_or_empty(const char* text) {
   return text == nullptr ? "" : text;
 }
+
+// handler_of(): makes a TraceHandler of the functions of a program in C.
+
+// Returns the handler for traceloom_options::handlers[place]. Throws std::invalid_argument for NULL
+// and for a struct without a size.
+std::shared_ptr<TraceHandler> handler_of(const traceloom_handler* given, std::size_t place);
+
+// Translates the structs of traceloom.h into those of recorder.h.
+
+#pragma GCC visibility push(default)  // the merge per node uses them, too
+
+// Null pointers mean defaults. The functions throw std::invalid_argument for a struct without a
+// size, or with values that no program can mean.
+Position position_of(const traceloom_position* given);
+traceloom_position position_for_c(const Position& from);
+Actions actions_of(std::uint32_t bits);
+Options options_of(const traceloom_options* given);
+// `from` must be a complete struct.
+RunIdentity identity_of(const traceloom_options& from);
+using TellSavedTrace = void(void* arg, const traceloom_saved_trace* trace);
+void tell_saved_trace(const SavedTrace& saved, TellSavedTrace* tell, void* arg);
+
+#pragma GCC visibility pop
 
 }  // namespace traceloom::record

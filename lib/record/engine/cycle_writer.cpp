@@ -1,15 +1,255 @@
 #include "record/engine/cycle_writer.h"
 
-#include "record/files/recorder_json.h"
+#include "base/json_string.h"
+#include "record/buffers/registry.h"
+#include "record/files/json_sink.h"
+#include "record/files/trace_file.h"
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <utility>
 
 namespace traceloom::record {
+namespace {
+
+std::string value_json(std::int64_t value) {
+  return "{\"value\":" + std::to_string(value) + "}";
+}
+
+std::string text_json(const char* key, const std::string& text) {
+  std::string json = std::string("{\"") + key + "\":";
+  append_json_string(json, text);
+  return json + "}";
+}
+
+}  // namespace
+
+void CycleMetadata::write(const char* name, const std::string& args, std::int64_t at_ns,
+                          std::int64_t tid) {
+  const MetadataEvent event{name, args, at_ns, tid};
+  parts_.handlers.call([&](TraceHandler& handler) { handler.metadata(event); });
+}
+
+// The first five are Composer's, in its order.
+void CycleMetadata::write_opening() {
+  const ClockPair pair = parts_.clock.read();
+  const std::int64_t at_ns = parts_.clock.line().ns(pair.ticks);
+  const std::uint32_t main_tid = parts_.main_tid;
+  const Options& options = parts_.options;
+  const std::string rank = std::to_string(options.rank);
+  const std::string given = Registry::instance().thread_name(main_tid);
+  const std::string main_name = given.empty() ? "Training Loop" : given;
+  write("process_name", text_json("name", "Rank " + rank + " training loop process"), at_ns,
+        main_tid);
+  write("thread_name", text_json("name", main_name), at_ns, main_tid);
+  write("thread_sort_index", R"({"sort_index":0})", at_ns, main_tid);
+  write("global_rank", value_json(options.rank), at_ns, main_tid);
+  write("process_sort_index", "{\"sort_index\":" + rank + "}", at_ns, main_tid);
+  if (options.is_beside_rank) write("beside_rank", R"({"value":true})", at_ns, main_tid);
+  write("host", host_json(), at_ns, main_tid);
+  write("clock_source", text_json("value", parts_.status.status().clock), at_ns, main_tid);
+  write("clock_pairs", pair_json(pair, "start"), at_ns, main_tid);
+  write("ntp", ntp_json(), at_ns, main_tid);
+  named_threads_.insert(main_tid);
+}
+
+void CycleMetadata::write_rounds(const SyncRounds& rounds, const char* group, bool with_value) {
+  if (rounds.enter.empty()) return;
+  const TimeLine& line = parts_.clock.line();
+  const std::int64_t at_ns = line.ns(rounds.exit.back());
+  if (with_value) {
+    const SyncValue value = sync_value(rounds, line);
+    write("clock_sync_timestamp_us", value_json(value.timestamp_us), at_ns, parts_.main_tid);
+    write("clock_sync_error_bound", value_json(value.error_bound_us), at_ns, parts_.main_tid);
+  }
+  // Rounds of a rank that is alone say nothing of any other clock.
+  if (parts_.options.barrier)
+    write("clock_sync_rounds", rounds_json(rounds, line, group), at_ns, parts_.main_tid);
+}
+
+const EventThread& CycleMetadata::thread_of(const detail::ChunkHeader& chunk) {
+  EventThread& thread = threads_[chunk.tid];
+  if (named_threads_.insert(chunk.tid).second || thread.tid == 0) {
+    thread.tid = chunk.tid;
+    const std::string given = Registry::instance().thread_name(chunk.tid);
+    thread.name = given.empty() ? chunk.thread_name : given;
+    if (chunk.tid == parts_.main_tid && given.empty()) thread.name = "Training Loop";
+    const TimeLine& line = parts_.clock.line();
+    if (chunk.tid != parts_.main_tid)
+      write("thread_name", text_json("name", thread.name), line.ns(line.last().ticks), chunk.tid);
+  }
+  return thread;
+}
+
+bool CycleNames::is_at_last_end(const Position& position) const {
+  return last_end_ && last_end_->epoch == position.epoch && last_end_->batch == position.batch &&
+         last_end_->batch_in_epoch == position.batch_in_epoch;
+}
+
+std::string CycleNames::path_at(const Position& position) {
+  std::string name = "ep" + std::to_string(position.epoch) + "-ba" +
+                     std::to_string(position.batch) + "-rank" + std::to_string(options_.rank) +
+                     ".json";
+  try {
+    if (options_.file_name) name = options_.file_name(position);
+  } catch (...) {
+    status_.set_error(current_problem() + "; the file is called " + name);
+  }
+  return options_.folder + "/" + name;
+}
+
+std::string CycleNames::final_path_at(const Position& position, bool is_rest) {
+  std::string path = path_at(position);
+  if (!options_.overwrite || !(is_rest || is_at_last_end(position))) return path;
+  std::string name = path;
+  for (unsigned number = 2; own_paths_.count(name) > 0; ++number)
+    name = numbered_path(path, number);
+  return name;
+}
+
+void CycleNames::add_own(const std::string& path) {
+  if (options_.overwrite) own_paths_.insert(path);
+}
+
+EventDrain::EventDrain(const WriterParts& parts, CycleMetadata& metadata)
+    : parts_(parts),
+      metadata_(metadata),
+      pool_(ChunkPool::instance()),
+      feeder_(parts.clock.line(), [](std::uint32_t id) { return Registry::instance().label(id); }) {
+}
+
+void EventDrain::begin_cycle() {
+  events_ = 0;
+  told_events_ = 0;
+  lost_ = 0;
+  told_lost_ = 0;
+  is_left_out_told_ = false;
+  feeder_.begin_file();
+}
+
+bool EventDrain::has_untold_events() {
+  return has_waiting_events() || pool_.dropped() > dropped_before_;
+}
+
+bool EventDrain::has_waiting_events() {
+  bool has_some = false;
+  for (const LiveChunk& live : pool_.begin_drain()) {
+    const std::uint32_t committed = live.chunk->committed.load(std::memory_order_acquire);
+    std::uint32_t i = live.chunk->written.load(std::memory_order_relaxed);
+    for (; i < committed && !has_some; i += 1U + live.chunk->slots()[i].more_slots)
+      has_some = live.chunk->slots()[i].time >= parts_.first_ticks;
+  }
+  pool_.end_drain({});
+  return has_some;
+}
+
+void EventDrain::drain(std::uint64_t up_to_ticks) {
+  for (const LiveChunk& live : pool_.begin_drain()) {
+    const std::uint32_t state = live.chunk->state.load(std::memory_order_acquire);
+    const std::uint32_t written = drain_chunk(live, up_to_ticks);
+    // The owner has let go of it, so nothing more will be committed.
+    if (state == kFullChunk && written == live.chunk->committed.load(std::memory_order_acquire))
+      done_.push_back(live.chunk);
+  }
+  flush();
+  pool_.end_drain(done_);
+  done_.clear();
+}
+
+// Returns how many slots of the chunk are with the handlers now.
+std::uint32_t EventDrain::drain_chunk(const LiveChunk& live, std::uint64_t up_to_ticks) {
+  detail::ChunkHeader& chunk = *live.chunk;
+  const std::uint32_t committed = chunk.committed.load(std::memory_order_acquire);
+  std::uint32_t i = chunk.written.load(std::memory_order_relaxed);
+  if (i == committed) return i;
+  const JsonSink* const json = parts_.handlers.json();
+  const EventThread* thread = nullptr;
+  const auto to_handlers = [this](const auto& use) { parts_.handlers.call(use); };
+  while (i < committed) {
+    const detail::Slot& slot = chunk.slots()[i];
+    if (EventFeeder::commit_ticks(slot) > up_to_ticks) break;
+    // Events that began before this session do not belong to it.
+    if (slot.time >= parts_.first_ticks) {
+      if (thread == nullptr) thread = &metadata_.thread_of(chunk);
+      if (feeder_.feed(slot, *thread, to_handlers)) {
+        ++events_;
+        if (parts_.handlers.has_json_failed()) ++lost_;
+      }
+    }
+    i += 1U + slot.more_slots;
+    if (json != nullptr && json->wants_flush()) {
+      written_.push_back({&chunk, i});
+      flush();
+    }
+  }
+  written_.push_back({&chunk, i});
+  return i;
+}
+
+void EventDrain::cut_open_slices(std::uint64_t at_ticks) {
+  if (parts_.handlers.has_json_failed() || !parts_.handlers.has_file()) return;
+  feeder_.for_each_open(parts_.clock.line().ns(at_ticks),
+                        [this](const DurationEvent& event) { parts_.handlers.json()->cut(event); });
+}
+
+// Counts events that the file cannot have as lost, so that the file has what it is said to have.
+void EventDrain::count_left_out() {
+  const JsonSink::LeftOut left_out = parts_.handlers.json()->take_left_out();
+  lost_ += left_out.events;
+  if (left_out.events == 0 || std::exchange(is_left_out_told_, true)) return;
+  parts_.status.set_error(
+      "counter '" + left_out.label->name +
+      "': an event without any value that is a number is not written (told once a file)");
+}
+
+JournalLayout::CycleCounts EventDrain::cycle_counts() const {
+  return {in_file(), lost_, pool_.dropped() - dropped_before_};
+}
+
+void EventDrain::check_labels() {
+  Journal* const journal = parts_.journal;
+  const std::uint64_t count = journal == nullptr ? 0 : journal->labels_without_room();
+  if (count == 0 || std::exchange(is_label_loss_told_, true)) return;
+  parts_.status.set_error(
+      journal->path() +
+      ": has no room for the names of more markers; a recovery would call their events "
+      "\"marker NUMBER\", and count them (told once)");
+}
+
+void EventDrain::flush() {
+  HandlerList& handlers = parts_.handlers;
+  check_labels();
+  if (handlers.json() != nullptr) count_left_out();
+  if (handlers.has_file() && !handlers.has_json_failed()) {
+    try {
+      handlers.json()->flush();
+    } catch (...) {
+      lost_ += handlers.json()->pending_events();
+      handlers.fail_json();
+    }
+  }
+  if (parts_.journal != nullptr && handlers.has_file()) {
+    parts_.journal->commit(handlers.json()->state(), written_, cycle_counts());
+  } else {
+    for (const Journal::Written& each : written_)
+      each.chunk->written.store(each.written, std::memory_order_release);
+  }
+  written_.clear();
+  tell_counts();
+}
+
+void EventDrain::tell_counts() {
+  std::optional<std::uint64_t> bytes;
+  if (parts_.handlers.json() != nullptr) bytes = parts_.handlers.json()->bytes_written();
+  parts_.status.add_counts(events_ - std::exchange(told_events_, events_),
+                           lost_ - std::exchange(told_lost_, lost_), bytes);
+}
+
+std::uint64_t EventDrain::take_dropped(std::uint64_t so_far) {
+  return so_far - std::exchange(dropped_before_, so_far);
+}
+
 namespace {
 
 // A problem shows when the file is made or renamed.

@@ -1,21 +1,144 @@
+// How a cycle is written: the names of its files, what they say besides events, the events, its
+// begin and its end.
+#pragma once
+
+#include "record/buffers/chunk_pool.h"
+#include "record/buffers/clock.h"
+#include "record/engine/writer_parts.h"
+#include "record/files/event_sources.h"
+#include "record/journal/journal.h"
+#include "record/session.h"
+#include "record/trace_handler.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace traceloom::record {
+
+// CycleMetadata: what a cycle says besides its events: rank, host, clock, the names of its threads.
+//
+//   CycleMetadata metadata(parts);
+//   metadata.begin_cycle();
+//   metadata.write_opening();
+//   metadata.thread_of(chunk)     // names the thread, once a cycle
+
+// Only the writer's thread may use it.
+class CycleMetadata {
+ public:
+  explicit CycleMetadata(const WriterParts& parts) : parts_(parts) {}
+
+  // Forgets which threads have been named.
+  void begin_cycle() { named_threads_.clear(); }
+  void write_opening();
+  // Writes the rounds of barriers by which the clocks of ranks are compared; `group` is "start" or
+  // "end". `with_value`: also the clock sync in Composer's form.
+  void write_rounds(const SyncRounds& rounds, const char* group, bool with_value);
+  const EventThread& thread_of(const detail::ChunkHeader& chunk);
+
+ private:
+  void write(const char* name, const std::string& args, std::int64_t at_ns, std::int64_t tid);
+
+  const WriterParts& parts_;
+  std::map<std::uint32_t, EventThread> threads_;
+  std::set<std::uint32_t> named_threads_;  // threads named in the file
+};
+
+// CycleNames: the paths of the files of a session's cycles.
+//
+//   CycleNames names(options, status);
+//   names.path_at(position)                  // "traces/ep0-ba8-rank2.json"
+//   names.final_path_at(position, is_rest)
+//   names.end_cycle(position);
+
+// Only the writer's thread may use it.
+class CycleNames {
+ public:
+  CycleNames(const Options& options, StatusBoard& status) : options_(options), status_(status) {}
+
+  std::string path_at(const Position& position);
+  // A later cycle may replace a file of this session, if the program gives both the same name. A
+  // rest, or a cycle that is closed in its first batch, must not: it comes with the name of the one
+  // before.
+  std::string final_path_at(const Position& position, bool is_rest);
+  // Notes the path that a file has got.
+  void add_own(const std::string& path);
+  void end_cycle(const Position& position) { last_end_ = position; }
+
+ private:
+  bool is_at_last_end(const Position& position) const;
+
+  const Options& options_;
+  StatusBoard& status_;
+  std::optional<Position> last_end_;  // the end of the cycle before
+  std::set<std::string> own_paths_;   // paths of the files so far, if files may be overwritten
+};
+
+// EventDrain: takes events out of the threads' chunks, hands them to the handlers, and counts them.
+//
+//   EventDrain drain(parts, metadata);
+//   drain.begin_cycle();
+//   drain.drain(ticks);      // what was recorded until then
+//   drain.flush();           // what the handlers have is in the file, as far as it can be
+//
+// It takes slots out of chunks that are still being filled, so no thread has to help it.
+
+// Only the writer's thread may use it.
+class EventDrain {
+ public:
+  EventDrain(const WriterParts& parts, CycleMetadata& metadata);
+
+  void begin_cycle();
+  void drain(std::uint64_t up_to_ticks);
+  // Writes what the handlers have into the file, and notes it in the chunks.
+  void flush();
+  // Writes ends for long-running markers that are open. Whoever reads this file alone sees them up
+  // to here; the file in which they end has the whole slices.
+  void cut_open_slices(std::uint64_t at_ticks);
+  // Returns whether there are events that no file has, or that were dropped and no file says so.
+  bool has_untold_events();
+
+  // The events of the cycle, and those of them that are not in the file.
+  std::uint64_t events() const { return events_; }
+  std::uint64_t lost() const { return lost_; }
+  std::uint64_t in_file() const { return events_ - lost_; }
+  void lose(std::uint64_t events) { lost_ += events; }
+  // Adds to the status what has been counted since the last call.
+  void tell_counts();
+  // Returns how many of the events dropped so far no file has reported; a file does now.
+  std::uint64_t take_dropped(std::uint64_t so_far);
+
+ private:
+  std::uint32_t drain_chunk(const LiveChunk& live, std::uint64_t up_to_ticks);
+  bool has_waiting_events();
+  JournalLayout::CycleCounts cycle_counts() const;
+  void check_labels();
+  void count_left_out();
+
+  const WriterParts& parts_;
+  CycleMetadata& metadata_;
+  ChunkPool& pool_;
+  EventFeeder feeder_;
+  std::uint64_t events_ = 0;
+  std::uint64_t lost_ = 0;
+  std::uint64_t told_events_ = 0;  // part of both that is in the status
+  std::uint64_t told_lost_ = 0;
+  std::uint64_t dropped_before_ = 0;  // dropped events that earlier files have reported
+  bool is_left_out_told_ = false;     // reported in this cycle
+  bool is_label_loss_told_ = false;   // reported in this session
+  std::vector<Journal::Written> written_;
+  std::vector<detail::ChunkHeader*> done_;
+};
+
 // CycleWriter: how cycles begin and end: their files, and what these say besides events.
 //
 //   CycleWriter cycle(parts, metadata, drain);
 //   cycle.begin(position);
 //   ...                                         // events, by EventDrain
 //   cycle.end(command, dropped);
-#pragma once
-
-#include "record/engine/command_queue.h"
-#include "record/engine/cycle_metadata.h"
-#include "record/engine/cycle_names.h"
-#include "record/engine/event_drain.h"
-#include "record/engine/writer_parts.h"
-
-#include <cstdint>
-#include <string>
-
-namespace traceloom::record {
 
 // Only the writer's thread may use it.
 class CycleWriter {

@@ -2,7 +2,7 @@
 // writer.
 #pragma once
 
-#include "record/buffers/clock_sync.h"
+#include "record/buffers/clock.h"
 #include "record/engine/writer.h"
 #include "record/session.h"
 

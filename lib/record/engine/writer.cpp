@@ -1,7 +1,7 @@
 #include "record/engine/writer.h"
 
 #include "record/buffers/registry.h"
-#include "record/support/quiet_thread.h"
+#include "record/support/process_support.h"
 
 #include <limits>
 #include <utility>

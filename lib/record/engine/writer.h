@@ -8,13 +8,7 @@
 
 #include "record/buffers/chunk_pool.h"
 #include "record/buffers/clock.h"
-#include "record/engine/command_queue.h"
-#include "record/engine/cycle_metadata.h"
 #include "record/engine/cycle_writer.h"
-#include "record/engine/event_drain.h"
-#include "record/engine/handler_list.h"
-#include "record/engine/status_board.h"
-#include "record/engine/writer_clock.h"
 #include "record/engine/writer_parts.h"
 #include "record/journal/journal.h"
 #include "record/session.h"

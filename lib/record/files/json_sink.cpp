@@ -1,8 +1,9 @@
 #include "record/files/json_sink.h"
 
 #include "base/json_string.h"
-#include "event/trace_time.h"
-#include "record/files/external_trace.h"
+#include "event/event_timing.h"
+#include "output/json_writer.h"
+#include "record/files/event_sources.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,33 @@
 #include <cstring>
 
 namespace traceloom::record {
+
+std::string recorder_json(const RecorderCounts& counts) {
+  constexpr std::size_t kMostOfError = 100;  // room is kept for a short one
+  std::string text;
+  JsonWriter json(text);
+  const auto number = [&](const char* key, auto value) {
+    json.key(key);
+    json.value(value);
+  };
+  const auto number_if_any = [&](const char* key, std::uint64_t value) {
+    if (value > 0) number(key, value);
+  };
+  json.begin_object();
+  number("events", counts.events);
+  number("dropped", counts.dropped);
+  if (counts.is_ring) number("when_full", "ring");
+  number("lost", counts.lost);
+  number_if_any("unnamed", counts.unnamed);
+  number_if_any("recovered", counts.recovered);
+  number_if_any("damaged", counts.damaged);
+  if (!counts.error.empty())
+    number("error", std::string_view(counts.error).substr(0, kMostOfError));
+  if (counts.clock_error_ns) number("clock_error_ns", *counts.clock_error_ns);
+  json.end_object();
+  return text;
+}
+
 namespace {
 
 using namespace std::string_view_literals;

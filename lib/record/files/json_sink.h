@@ -1,8 +1,4 @@
-// JsonSink: the TraceHandler that writes Chrome JSON, one file a cycle.
-//
-// The text is `[`, an event, `,\n` and an event, and so on, `\n]`. Viewers and trace-merge can read
-// it even if it is cut anywhere between two events. The text that events of a marker share is
-// escaped once.
+// The TraceHandler that writes Chrome JSON, and what the recorder says of a file at its end.
 #pragma once
 
 #include "record/files/trace_file.h"
@@ -19,6 +15,35 @@
 #include <vector>
 
 namespace traceloom::record {
+
+// recorder_json(): what the recorder says of a file at its end: how many events are in it, and how
+// many are not.
+//
+//   sink.metadata({"recorder", recorder_json({.events = 1000, .lost = 24, .error = "..."}), ...});
+//
+// A program that reads a trace learns from this what is lost (recorder_evidence.h).
+
+struct RecorderCounts {
+  std::uint64_t events = 0;     // in the file
+  std::uint64_t dropped = 0;    // found no room in memory
+  bool is_ring = false;         // dropped ones were meant to make room: a flight recorder
+  std::uint64_t lost = 0;       // recorded, but the file could not have them
+  std::uint64_t unnamed = 0;    // part of `events`: their markers have lost their names
+  std::uint64_t recovered = 0;  // part of `events`: from a journal
+  std::uint64_t damaged = 0;    // could not be read in a journal
+  std::string error = {};       // why the file could not have the lost ones
+  std::optional<std::int64_t> clock_error_ns = {};
+};
+
+// Returns {"events":1000,"dropped":0,"lost":24,"error":"No space left on
+// device","clock_error_ns":7}.
+std::string recorder_json(const RecorderCounts& counts);
+
+// JsonSink: the TraceHandler that writes Chrome JSON, one file a cycle.
+//
+// The text is `[`, an event, `,\n` and an event, and so on, `\n]`. Viewers and trace-merge can read
+// it even if it is cut anywhere between two events. The text that events of a marker share is
+// escaped once.
 
 struct JsonSinkOptions {
   int gzip_level = 1;

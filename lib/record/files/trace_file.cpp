@@ -1,9 +1,9 @@
 #include "record/files/trace_file.h"
 
-#include "base/error.h"
+#include "base/problems.h"
+#include "output/file_sink.h"
 #include "output/gzip_sink.h"
-#include "output/new_name.h"
-#include "record/support/own_file.h"
+#include "record/support/process_support.h"
 
 #include <climits>
 #include <fmt/format.h>

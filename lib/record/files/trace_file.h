@@ -12,7 +12,7 @@
 // file gets all pieces, and viewers that know only one member get the whole.
 #pragma once
 
-#include "output/temporary_files.h"
+#include "output/file_sink.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -54,7 +54,7 @@ class TraceFile {
   TraceFile(const std::string& path, int gzip_level, NextPath next_path = {},
             Naming naming = Naming::with_text);
   // Goes on with a file that is in `state`; what comes after that is cut off. Throws Error, and
-  // ForeignFile (own_file.h) if it is a link or not this user's own.
+  // ForeignFile (process_support.h) if it is a link or not this user's own.
   TraceFile(const std::string& path, int gzip_level, const FileState& state);
   // Leaves the file as it is; a file without a name is gone.
   ~TraceFile();

@@ -1,7 +1,7 @@
 #include "record/host/memory_scope.h"
 
-#include "base/error.h"
 #include "base/json_string.h"
+#include "base/problems.h"
 #include "record/host/proc_text.h"
 
 #include <fmt/format.h>

@@ -1,11 +1,46 @@
 #include "record/host/proc_text.h"
 
+#include "record/host/proc_file.h"
+#include "record/host/process_tree.h"
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
+#include <set>
 #include <span>
+#include <unistd.h>
 
 namespace traceloom::record {
+
+ProcFile::ProcFile(const std::string& path)
+    : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+
+ProcFile::~ProcFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+std::string_view ProcFile::read() {
+  constexpr std::size_t kFirstSize = 4096;
+  if (descriptor_ < 0) return {};
+  if (text_.size() < kFirstSize) text_.resize(kFirstSize);
+  std::size_t size = 0;
+  while (true) {
+    // Reading from the start makes the kernel write the text anew; what does not fit is read from
+    // there on.
+    const ssize_t count =
+        pread(descriptor_, text_.data() + size, text_.size() - size, static_cast<off_t>(size));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    size += static_cast<std::size_t>(count);
+    if (size == text_.size()) text_.resize(text_.size() * 2);
+  }
+  return std::string_view(text_).substr(0, size);
+}
+
 namespace {
 
 constexpr std::uint64_t kSector = 512;  // the unit of /proc/diskstats, whatever the device's own is
@@ -164,6 +199,80 @@ std::optional<ProcessMemory> parse_statm(std::string_view statm) {
   if (!take_number(statm, memory.vms_pages) || !take_number(statm, memory.rss_pages))
     return std::nullopt;
   return memory;
+}
+
+namespace {
+
+bool is_pid(std::string_view name) {
+  return !name.empty() &&
+         std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Returns the processes of `all` that have `root` among their ancestors.
+std::vector<ProcessStat> descendants(std::vector<ProcessStat> all, std::int64_t root) {
+  std::multimap<std::int64_t, std::size_t> children;
+  for (std::size_t i = 0; i < all.size(); ++i) children.emplace(all[i].parent, i);
+  std::vector<ProcessStat> found;
+  std::set<std::int64_t> seen{root};  // processes come and go while they are listed
+  std::vector<std::int64_t> open{root};
+  while (!open.empty()) {
+    const auto [begin, end] = children.equal_range(open.back());
+    open.pop_back();
+    for (auto child = begin; child != end; ++child) {
+      ProcessStat& process = all[child->second];
+      if (!seen.insert(process.pid).second) continue;
+      open.push_back(process.pid);
+      found.push_back(std::move(process));
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const ProcessStat& a, const ProcessStat& b) { return a.pid < b.pid; });
+  return found;
+}
+
+}  // namespace
+
+ProcessTree::ProcessTree(std::int64_t root, std::string proc)
+    : root_(root),
+      proc_(std::move(proc)),
+      ticks_per_second_(static_cast<double>(sysconf(_SC_CLK_TCK))),
+      page_bytes_(static_cast<double>(sysconf(_SC_PAGESIZE))) {}
+
+std::vector<ProcessStat> ProcessTree::read_all() const {
+  std::vector<ProcessStat> all;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(proc_.c_str()), closedir);
+  if (!folder) return all;
+  while (const dirent* const entry = readdir(folder.get())) {
+    if (!is_pid(entry->d_name)) continue;
+    ProcFile file(proc_ + "/" + entry->d_name + "/stat");
+    if (std::optional<ProcessStat> process = parse_process_stat(file.read()))
+      all.push_back(*std::move(process));
+  }
+  return all;
+}
+
+const std::vector<ProcessTree::Process>& ProcessTree::read(std::int64_t now_ns) {
+  const double seconds =
+      last_ns_ && now_ns > *last_ns_ ? static_cast<double>(now_ns - *last_ns_) / 1e9 : 0;
+  std::map<Identity, std::uint64_t> ticks;
+  processes_.clear();
+  for (ProcessStat& stat : descendants(read_all(), root_)) {
+    const Identity identity(stat.pid, stat.start_ticks);
+    const auto before = ticks_.find(identity);
+    const std::uint64_t ticks_before = before == ticks_.end() ? 0 : before->second;
+    Process& process = processes_.emplace_back();
+    process.pid = stat.pid;
+    process.name = std::move(stat.name);
+    process.is_new = before == ticks_.end();
+    process.rss_mb = static_cast<double>(stat.rss_pages) * page_bytes_ / 1e6;
+    if (seconds > 0 && stat.cpu_ticks >= ticks_before)
+      process.cpu_percent =
+          100 * static_cast<double>(stat.cpu_ticks - ticks_before) / (seconds * ticks_per_second_);
+    ticks.emplace(identity, stat.cpu_ticks);
+  }
+  ticks_ = std::move(ticks);
+  last_ns_ = now_ns;
+  return processes_;
 }
 
 }  // namespace traceloom::record

@@ -1,0 +1,244 @@
+// What all analyses count with: percentiles, slopes, statistics of lengths, and sums by keys,
+// in one process or in a team.
+#pragma once
+
+#include "base/string_table.h"
+#include "run/event_columns.h"
+#include "run/run.h"
+#include "team/wire.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace traceloom {
+
+// Percentiles by the nearest rank, as everywhere here, so that each is a measured value.
+//
+//   std::int64_t p99 = percentile(values, 99);
+
+// Returns the least value that at least `percent` (1 to 100) of the values do not exceed; 0 if
+// there are none.
+template <typename Number>
+Number percentile(std::vector<Number> values, std::size_t percent) {
+  if (values.empty()) return 0;
+  const std::size_t place = (values.size() * percent + 99) / 100 - 1;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place),
+                   values.end());
+  return values[place];
+}
+
+__extension__ typedef __int128 Int128;
+
+// Rounds halves up; returns 0 if there are no values.
+inline std::int64_t mean(const std::vector<std::int64_t>& values) {
+  if (values.empty()) return 0;
+  Int128 sum = 0;  // wide, because a file may claim times of any length
+  for (const std::int64_t value : values) sum += value;
+  const auto count = static_cast<Int128>(values.size());
+  return static_cast<std::int64_t>((2 * sum + count) / (2 * count));
+}
+
+// slope_of: the slope of the straight line nearest to points, by least squares.
+//
+//   std::optional<double> bytes_per_step = slope_of({{1, 100}, {2, 110}, {3, 120}});   // 10
+
+// Returns nullopt if all points have the same x, or if there are none.
+inline std::optional<double> slope_of(const std::vector<std::pair<double, double>>& points) {
+  double x_sum = 0;
+  double y_sum = 0;
+  for (const auto& [x, y] : points) {
+    x_sum += x;
+    y_sum += y;
+  }
+  const auto count = static_cast<double>(points.size());
+  double above = 0;
+  double below = 0;
+  for (const auto& [x, y] : points) {
+    above += (x - x_sum / count) * (y - y_sum / count);
+    below += (x - x_sum / count) * (x - x_sum / count);
+  }
+  if (!(below > 0)) return std::nullopt;
+  return above / below;
+}
+
+// TimeStats: statistics of the lengths of some events.
+//
+//   TimeStats stats = time_stats(std::move(times));          // stats.p99_ns, stats.mean_ns, ...
+//
+// Percentiles are exact: of n sorted times, the one at place ceil(p * n).
+
+struct TimeStats {
+  std::int64_t count = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t mean_ns = 0;  // halves are rounded up
+  std::int64_t min_ns = 0;
+  std::int64_t p50_ns = 0;
+  std::int64_t p90_ns = 0;
+  std::int64_t p99_ns = 0;
+  std::int64_t max_ns = 0;
+  std::int64_t stddev_ns = 0;  // deviation of the sample (n - 1); 0 for one value
+};
+
+// Returns zeros for an empty list. The order of `times` has no influence.
+TimeStats time_stats(std::vector<std::int64_t> times);
+
+// A mean of the numbers in traces (blocks per SM: 0.25), weighted by duration. It is exact in
+// millionths, so the order of the numbers has no influence.
+class WeightedMean {
+ public:
+  void add(double number, std::int64_t ns);
+  void add(const WeightedMean& more);
+  bool empty() const { return count_ == 0; }
+  // Returns the plain mean if all weights are 0, and 0 if there are no numbers.
+  double value() const;
+
+ private:
+  __extension__ typedef __int128 Int128;
+
+  Int128 sum_ = 0;  // sum of millionths times ns
+  std::int64_t ns_ = 0;
+  Int128 plain_ = 0;  // sum of millionths
+  std::int64_t count_ = 0;
+};
+
+// TextNumbers: numbers the parts of texts that a run has numbered as a whole, so that rows that
+// look equal to people become one.
+//
+//   TextNumbers names = label_names(run.labels);     // labels of two categories may have one name
+//   names[span.label]                                // equal where the names are
+//   names.text(number)
+
+class TextNumbers {
+ public:
+  // Adds the part of the run's next number.
+  void add(std::string_view part) { numbers_.push_back(parts_.intern(part)); }
+
+  // `number` is the run's; returns kNothing if it has no part, and for kNoDetail.
+  std::int64_t operator[](std::uint32_t number) const {
+    if (number >= numbers_.size() || parts_[numbers_[number]].empty()) return kNothing;
+    return numbers_[number];
+  }
+  // Returns an empty text for kNothing, and for a number without a part.
+  std::string_view text(std::int64_t part) const {
+    return part < 0 || part >= static_cast<std::int64_t>(parts_.size())
+               ? std::string_view{}
+               : parts_[static_cast<std::uint32_t>(part)];
+  }
+  static constexpr std::int64_t kNothing = -1;
+
+ private:
+  StringTable parts_;
+  std::vector<std::uint32_t> numbers_;
+};
+
+// Numbers the names of labels.
+TextNumbers label_names(const Labels& labels);
+
+// Numbers the lines "key\tvalue\n" of details whose key is one of `keys`; see run/event_columns.h.
+TextNumbers detail_parts(const StringTable& details, const std::vector<std::string_view>& keys);
+
+// Numbers the shapes of arguments; with `all` also types, strides and values.
+TextNumbers argument_parts(const StringTable& details, bool all);
+
+// Grouped: sums by keys of a few numbers each.
+//
+//   Grouped<KernelTimes, 2> groups;
+//   groups[{rank, label}].add(span);
+//   groups.for_each([&](const auto& key, KernelTimes& times) { ... });
+//
+// Groups stand in the order in which their keys first appear.
+
+template <typename Group, std::size_t kParts>
+class Grouped {
+ public:
+  using Key = std::array<std::int64_t, kParts>;
+
+  // The group stays in its place until destruction.
+  Group& operator[](const Key& key) {
+    const std::uint32_t number =
+        keys_.intern({reinterpret_cast<const char*>(key.data()), sizeof(Key)});
+    if (number == groups_.size()) groups_.push_back({key, Group{}});
+    return groups_[number].second;
+  }
+
+  template <typename Use>
+  void for_each(Use use) {
+    for (auto& [key, group] : groups_) use(key, group);
+  }
+  std::size_t size() const { return groups_.size(); }
+
+ private:
+  StringTable keys_;
+  std::deque<std::pair<Key, Group>> groups_;
+};
+
+// finish_groups: computes the statistics of groups whose values the processes of a team have.
+//
+//   for (const RankEvents& rank : run.ranks)
+//     if (rank.is_here) rank.for_each_device([&](const DeviceSpan& span) {
+//         groups[key_of(span)].times.push_back(length_of(span)); });
+//   finish_groups(run, groups);                      // then each group has its percentiles
+//
+// A group is a class with
+//   void add(Group more);      // adds the values of the same group from another process
+//   void finish();             // computes the statistics, and drops the values
+//   void wire(Wire&);          // team/wire.h
+// Each group goes to one process, which follows from its key, so no process needs memory for all
+// values; the finished groups go to all. The parts of a key must mean the same on all processes.
+// The order of the groups depends on the number of processes.
+
+template <typename Group, std::size_t kParts>
+void finish_groups(const Run& run, Grouped<Group, kParts>& groups) {
+  using Key = typename Grouped<Group, kParts>::Key;
+  using Entries = std::vector<std::pair<Key, Group>>;
+  const auto finish = [](const Key&, Group& group) { group.finish(); };
+  Team& team = team_or_alone(run.team);
+  if (team.is_alone()) return groups.for_each(finish);
+  std::vector<Entries> parts(team.size());
+  groups.for_each([&](const Key& key, Group& group) {
+    const std::size_t hash =
+        std::hash<std::string_view>()({reinterpret_cast<const char*>(key.data()), sizeof(Key)});
+    parts[hash % team.size()].emplace_back(key, std::move(group));
+  });
+  std::vector<std::string> messages;
+  messages.reserve(parts.size());
+  for (Entries& part : parts) messages.push_back(to_wire(std::exchange(part, {})));
+  Grouped<Group, kParts> own;
+  for (const std::string& message : team.exchange(std::move(messages)))
+    for (auto& [key, group] : from_wire<Entries>(message)) own[key].add(std::move(group));
+  Entries finished;
+  own.for_each([&](const Key& key, Group& group) {
+    group.finish();
+    finished.emplace_back(key, std::move(group));
+  });
+  groups = {};
+  for (Entries& entries : share(team, std::move(finished)))
+    for (auto& [key, group] : entries) groups[key] = std::move(group);
+}
+
+// Adds the values of the same group from another process to those that are here.
+inline void add_values(std::vector<std::int64_t>& to, std::vector<std::int64_t> more) {
+  if (to.empty())
+    to = std::move(more);
+  else
+    to.insert(to.end(), more.begin(), more.end());
+}
+
+// Adds up the totals of all processes; `Totals` has void add(const Totals&).
+template <typename Totals>
+void add_up(const Run& run, Totals& totals) {
+  Totals sum;
+  for (const Totals& part : share(team_or_alone(run.team), std::move(totals))) sum.add(part);
+  totals = sum;
+}
+
+}  // namespace traceloom

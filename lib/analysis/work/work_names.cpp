@@ -1,0 +1,340 @@
+#include "analysis/work/work_names.h"
+
+#include "base/ascii.h"
+#include "run/event_class.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string>
+
+namespace traceloom {
+namespace {
+
+// An outermost group, from '(' to ')'.
+struct Group {
+  std::size_t from = std::string_view::npos;
+  std::size_t to = std::string_view::npos;  // npos if the name ends before
+};
+
+Group last_group(std::string_view name) {
+  Group last;
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '(' && depth++ == 0) last = {i, std::string_view::npos};
+    if (name[i] == ')' && depth > 0 && --depth == 0) last.to = i;
+  }
+  return last;
+}
+
+// True for "operator()", which is a name itself; nvcc writes it with a space.
+bool is_call_operator(std::string_view before, std::string_view arguments) {
+  while (before.ends_with(' ')) before.remove_suffix(1);
+  return arguments == "()" && before.ends_with("operator");
+}
+
+// After the arguments of a function comes nothing, "const", or an addition of a compiler: "[clone
+// .kd]". Any other text means that the group is inside a scope or template arguments.
+bool are_arguments(std::string_view before, std::string_view group, std::string_view behind) {
+  if (before.empty() || group.starts_with("(anonymous")) return false;
+  if (is_call_operator(before, group)) return false;
+  return behind.empty() || behind.starts_with(" const") || behind.starts_with(" [");
+}
+
+}  // namespace
+
+std::string_view kernel_name(std::string_view name) {
+  const Group group = last_group(name);
+  if (group.from == std::string_view::npos) return name;
+  const std::size_t end = group.to == std::string_view::npos ? name.size() : group.to + 1;
+  std::string_view before = name.substr(0, group.from);
+  if (!are_arguments(before, name.substr(group.from, end - group.from), name.substr(end)))
+    return name;
+  while (before.ends_with(' ')) before.remove_suffix(1);
+  return before;
+}
+
+namespace {
+
+// HLO writes all-reduce, other producers all_reduce.
+bool has(std::string_view name, std::string_view part) {
+  const auto is_same = [](char any, char lower) {
+    return (any == '-' ? '_' : to_lower(any)) == lower;
+  };
+  return std::search(name.begin(), name.end(), part.begin(), part.end(), is_same) != name.end();
+}
+
+}  // namespace
+
+bool is_all_reduce(std::string_view name) {
+  return has(name, "allreduce") || has(name, "all_reduce");
+}
+
+bool is_gather(std::string_view name) {
+  return has(name, "allgather") || has(name, "all_gather");
+}
+
+bool is_broadcast(std::string_view name) {
+  return has(name, "broadcast");
+}
+
+bool is_reduce_scatter(std::string_view name) {
+  return has(name, "reduce_scatter") || has(name, "reducescatter");
+}
+
+bool is_in_parts(std::string_view name) {
+  return is_gather(name) || is_reduce_scatter(name) || has(name, "alltoall") ||
+         has(name, "all_to_all");
+}
+
+bool has_root(std::string_view name) {
+  return has(name, "broadcast") || has(name, "reduce") || has(name, "gather") ||
+         has(name, "scatter");
+}
+
+bool is_point_to_point(std::string_view name) {
+  return has(name, "send") || has(name, "recv") || has(name, "receive");
+}
+
+bool is_send(std::string_view name) {
+  return has(name, "send") && !has(name, "recv") && !has(name, "receive");
+}
+
+bool is_receive(std::string_view name) {
+  return (has(name, "recv") || has(name, "receive")) && !has(name, "send");
+}
+
+bool says_what_it_does(std::string_view name) {
+  return is_in_parts(name) || has_root(name) || is_send(name) || is_receive(name);
+}
+
+bool works_on_host(std::string_view name) {
+  return name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("shm:");
+}
+
+double bus_factor(std::string_view name, std::int64_t ranks) {
+  const auto n = static_cast<double>(ranks);
+  if (ranks < 2) return 1;
+  if (is_all_reduce(name)) return 2 * (n - 1) / n;
+  if (is_in_parts(name)) return (n - 1) / n;
+  return 1;
+}
+
+namespace {
+
+struct NamePart {
+  std::string_view part;  // part of a name, in lower case
+  WorkType type;
+};
+
+// Parts of the names of operators; the first match is used.
+constexpr NamePart kOpParts[] = {
+    {"c10d::", WorkType::communication},
+    {"_c10d_functional::", WorkType::communication},
+    {"record_param_comms", WorkType::communication},
+    {"nccl:", WorkType::communication},
+    {"gloo:", WorkType::communication},
+    {"attention", WorkType::attention},
+    {"flash_attn", WorkType::attention},
+    {"flashattn", WorkType::attention},
+    {"fmha", WorkType::attention},
+    {"batch_norm", WorkType::norm},
+    {"layer_norm", WorkType::norm},
+    {"group_norm", WorkType::norm},
+    {"instance_norm", WorkType::norm},
+    {"rms_norm", WorkType::norm},
+    {"layernorm", WorkType::norm},
+    {"rmsnorm", WorkType::norm},
+    {"convolution", WorkType::conv},
+    {"conv1d", WorkType::conv},
+    {"conv2d", WorkType::conv},
+    {"conv3d", WorkType::conv},
+    {"conv_transpose", WorkType::conv},
+    {"conv_tbc", WorkType::conv},
+    {"conv_depthwise", WorkType::conv},
+    {"convbias", WorkType::conv},
+    {"gemm", WorkType::gemm},
+    {"matmul", WorkType::gemm},
+    {"scaled_mm", WorkType::gemm},
+    {"multi_dot", WorkType::gemm},
+    {"_foreach_", WorkType::multi_tensor},
+    {"_fused_adam", WorkType::multi_tensor},
+    {"_fused_sgd", WorkType::multi_tensor},
+};
+
+// Whole names of torch's operators, after "aten::".
+constexpr NamePart kOpNames[] = {
+    {"mm", WorkType::gemm},      {"addmm", WorkType::gemm},  {"bmm", WorkType::gemm},
+    {"baddbmm", WorkType::gemm}, {"addbmm", WorkType::gemm}, {"linear", WorkType::gemm},
+    {"mv", WorkType::gemm},      {"addmv", WorkType::gemm},  {"addr", WorkType::gemm},
+    {"_int_mm", WorkType::gemm}, {"dot", WorkType::gemm},    {"sum", WorkType::reduce},
+    {"mean", WorkType::reduce},  {"max", WorkType::reduce},  {"min", WorkType::reduce},
+    {"norm", WorkType::reduce},  {"all", WorkType::reduce},  {"any", WorkType::reduce},
+    {"std", WorkType::reduce},   {"var", WorkType::reduce},
+};
+
+// Parts of the names of kernels and copies. Convolutions have names like multiplications.
+constexpr NamePart kKernelParts[] = {
+    {"memcpy", WorkType::memory},
+    {"memset", WorkType::memory},
+    {"multi_tensor_apply", WorkType::multi_tensor},
+    {"flash_fwd", WorkType::attention},
+    {"flash_bwd", WorkType::attention},
+    {"flash_attn", WorkType::attention},
+    {"fmha", WorkType::attention},
+    {"attn_", WorkType::attention},
+    {"attention", WorkType::attention},
+    {"layer_norm", WorkType::norm},
+    {"batch_norm", WorkType::norm},
+    {"group_norm", WorkType::norm},
+    {"rms_norm", WorkType::norm},
+    {"rmsnorm", WorkType::norm},
+    {"bn_fw", WorkType::norm},
+    {"bn_bw", WorkType::norm},
+    {"splitkreduce", WorkType::gemm},
+    {"implicit_gemm", WorkType::conv},
+    {"igemm_", WorkType::conv},
+    {"fprop", WorkType::conv},
+    {"dgrad", WorkType::conv},
+    {"wgrad", WorkType::conv},
+    {"convolve", WorkType::conv},
+    {"scudnn", WorkType::conv},
+    {"winograd", WorkType::conv},
+    {"gemm", WorkType::gemm},
+    {"gemv", WorkType::gemm},
+    {"cijk_", WorkType::gemm},
+    {"nvjet", WorkType::gemm},
+    {"elementwise", WorkType::elementwise},
+    {"reduce", WorkType::reduce},
+};
+
+// Parts of names that mean backward, for the types that distinguish it.
+constexpr std::string_view kBackward[] = {"backward", "_bwd",  "bwd_",  "bn_bw",
+                                          "dgrad",    "wgrad", "_wrw_", "flash_bwd"};
+
+template <typename List>
+std::optional<WorkType> find_part(const List& list, std::string_view name) {
+  const auto* const found = std::find_if(std::begin(list), std::end(list), [&](const auto& row) {
+    return name.find(row.part) != std::string_view::npos;
+  });
+  return found == std::end(list) ? std::nullopt : std::optional(found->type);
+}
+
+// Returns "add" for "aten::add_", since an operator in place does the same work.
+std::string_view base_name(std::string_view op) {
+  if (op.starts_with("aten::")) op.remove_prefix(6);
+  if (op.ends_with('_')) op.remove_suffix(1);
+  return op;
+}
+
+std::optional<WorkType> op_type(std::string_view op) {
+  if (op.starts_with("triton_")) return WorkType::triton;
+  const std::optional<WorkType> type = find_part(kOpParts, op);
+  if (type) return type;
+  const auto* const found =
+      std::find_if(std::begin(kOpNames), std::end(kOpNames),
+                   [&](const NamePart& row) { return row.part == base_name(op); });
+  return found == std::end(kOpNames) ? std::nullopt : std::optional(found->type);
+}
+
+std::optional<WorkType> kernel_type(std::string_view kernel) {
+  if (is_communication_kernel(kernel)) return WorkType::communication;
+  if (kernel.starts_with("triton_")) return WorkType::triton;
+  return find_part(kKernelParts, kernel);
+}
+
+WorkType with_direction(WorkType type, std::string_view name) {
+  const bool backward =
+      std::any_of(std::begin(kBackward), std::end(kBackward),
+                  [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+  if (!backward) return type;
+  if (type == WorkType::conv) return WorkType::conv_bwd;
+  if (type == WorkType::attention) return WorkType::attention_bwd;
+  return type == WorkType::norm ? WorkType::norm_bwd : type;
+}
+
+}  // namespace
+
+std::string_view to_string(WorkType type) {
+  static constexpr std::string_view kNames[] = {
+      "communication", "memory",        "gemm",   "conv",     "conv_bwd",
+      "attention",     "attention_bwd", "norm",   "norm_bwd", "multi_tensor",
+      "triton",        "elementwise",   "reduce", "other"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+WorkType work_type(std::string_view op, std::string_view kernel) {
+  const std::string lower_op = to_lower(op);
+  if (const std::optional<WorkType> type = op_type(lower_op))
+    return with_direction(*type, lower_op);
+  const std::string lower_kernel = to_lower(kernel);
+  if (const std::optional<WorkType> type = kernel_type(lower_kernel))
+    return with_direction(*type, lower_kernel);
+  return WorkType::other;
+}
+
+namespace {
+
+// Parts of names in lower case. The first list that has one of a name's parts is used, in this
+// order.
+constexpr std::string_view kElementwiseParts[] = {
+    "subtensorop", "optensor", "elementwise", "batched_transpose", "transpose_nchw", "multi_tensor",
+    "softmaxf", "softmaxb", "softmax_warp", "layer_norm", "batch_norm", "reduce_kernel",
+    "splitkreduce", "memcpy", "memset", "triton_poi", "triton_red", "triton_per",
+    // what stands before and after a flash attention's backward kernel, and after a split one
+    "bwdpreprocess", "bwdpostprocess", "flash_bwd_dot_do_o", "flash_bwd_convert",
+    "splitkv_combine"};
+constexpr std::string_view kTensorParts[] = {
+    // NVIDIA, up to Ampere: the parts that tb_plugin uses
+    "h884", "s884", "h1688", "s1688", "c1688", "hmma", "i8816", "16816", "16832", "161616",
+    "xmma_gemm", "xmma_sparse", "xmma_conv", "xmma_implicit_gemm", "xmma_warp_specialized",
+    "xmma_fprop", "xmma_dgrad", "xmma_wgrad", "conv1x1", "conv2d_c1_k1", "direct_group",
+    "first_layer_wgrad", "dgrad_1x1_stride_2x2", "sm80_xmma", "tensorop", "bf16gemm",
+    // NVIDIA, since Hopper
+    "wgmma", "gmma", "sm90_xmma", "sm100_xmma", "nvjet", "flashattn", "flash_fwd", "flash_bwd",
+    "flash::compute_attn", "fmhasm", "deep_gemm", "tcgen05", "bmm_mxe4m3", "bmm_bfloat16",
+    "bmm_e4m3",
+    // AMD: MFMA of Composable Kernel, MIOpen and Tensile
+    "xdl", "gtcx", "mfma", "mi16x16", "mi32x32", "mi4x4", "fmhafwd", "fmhabwd", "fmhabatchprefill"};
+constexpr std::string_view kEightBits[] = {"fp8", "e4m3", "e5m2"};
+constexpr std::string_view kPlainParts[] = {"sgemm",    "dgemm",
+                                            "simt",     "scudnn",
+                                            "gemv",     "gemmk1",
+                                            "gemmsn",   "f32f32_f32f32_f32",
+                                            "winograd", "implicit_convolve_sgemm",
+                                            "depthwise"};
+
+template <typename List>
+bool has_any(const List& parts, std::string_view lower_name) {
+  return std::any_of(std::begin(parts), std::end(parts), [&](std::string_view part) {
+    return lower_name.find(part) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+std::optional<bool> uses_tensor_cores(std::string_view kernel) {
+  const std::string lower = to_lower(kernel);
+  if (has_any(kElementwiseParts, lower) || is_communication_kernel(kernel)) return false;
+  // FFMA multiplies without tensor cores, in kernels that otherwise have the names of those with.
+  if (lower.find("ffma") != std::string::npos) return false;
+  if (has_any(kTensorParts, lower)) return true;
+  // Only tensor cores multiply numbers of 8 bits.
+  if (has_any(kEightBits, lower) && lower.find("gemm") != std::string::npos) return true;
+  if (has_any(kPlainParts, lower)) return false;
+  // Tensile puts the instruction into the name if it is one for matrices.
+  if (lower.find("cijk_") != std::string::npos && lower.find("_mt") != std::string::npos)
+    return false;
+  const std::optional<WorkType> type = kernel_type(lower);
+  const bool never_multiplies = type == WorkType::elementwise || type == WorkType::reduce ||
+                                type == WorkType::norm || type == WorkType::memory ||
+                                type == WorkType::multi_tensor;
+  return never_multiplies ? std::optional(false) : std::nullopt;
+}
+
+bool may_use_tensor_cores(std::string_view op) {
+  const WorkType type = work_type(op, "");
+  return type == WorkType::gemm || type == WorkType::conv || type == WorkType::conv_bwd;
+}
+
+}  // namespace traceloom

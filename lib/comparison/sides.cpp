@@ -1,0 +1,296 @@
+#include "comparison/sides.h"
+
+#include "base/arithmetic.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+const CaptureRank* find_rank(const Capture& capture, std::int64_t rank) {
+  for (const CaptureRank& one : capture.ranks)
+    if (one.rank == rank && one.steps > 0) return &one;
+  return nullptr;
+}
+
+bool has_module(const CaptureRow& row) {
+  return !row.key.module.empty();
+}
+
+// Returns the rank as it would be if no module had been recorded.
+CaptureRank without_modules(const CaptureRank& rank) {
+  CaptureRank joined = rank;
+  joined.rows.clear();
+  std::vector<std::uint32_t> places;
+  places.reserve(rank.rows.size());
+  // Rows that differ by their modules alone follow each other.
+  for (CaptureRow row : rank.rows) {
+    row.key.module.clear();
+    if (joined.rows.empty() || joined.rows.back().key != row.key) {
+      joined.rows.push_back(std::move(row));
+    } else {
+      CaptureRow& sum = joined.rows.back();
+      add_to(sum.exclusive_ns, row.exclusive_ns);
+      add_to(sum.total_ns, row.total_ns);
+      add_to(sum.count, row.count);
+    }
+    places.push_back(static_cast<std::uint32_t>(joined.rows.size() - 1));
+  }
+  for (std::uint32_t& row : joined.sequence) row = places[row];
+  return joined;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> divide_parts(const std::vector<std::int64_t>& parts, std::int64_t by) {
+  std::vector<std::int64_t> quotients;
+  quotients.reserve(parts.size());
+  std::int64_t remainders = 0;
+  for (const std::int64_t part : parts) {
+    quotients.push_back(part / by);
+    remainders += part % by;
+  }
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return parts[a] % by > parts[b] % by; });
+  for (std::size_t i = 0; i < static_cast<std::size_t>(remainders / by); ++i) ++quotients[order[i]];
+  return quotients;
+}
+
+std::int64_t SideRank::role_ns(Role role) const {
+  std::int64_t sum = 0;
+  for (const SideRow& row : rows)
+    if (row.key.role == role) add_to(sum, row.exclusive_ns);
+  return sum;
+}
+
+namespace {
+
+// Sums up the mean steps of a rank, one capture after another.
+class MeanRows {
+ public:
+  void add(const CaptureRank& rank) {
+    ++used_;
+    std::vector<std::int64_t> parts;
+    parts.reserve(rank.rows.size());
+    for (const CaptureRow& row : rank.rows) parts.push_back(row.exclusive_ns);
+    const auto steps = static_cast<std::int64_t>(rank.steps);
+    const std::vector<std::int64_t> means = divide_parts(parts, steps);
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      const CaptureRow& row = rank.rows[i];
+      Sum& sum = rows_[row.key];
+      add_to(sum.exclusive_ns, means[i]);
+      sum.count += static_cast<double>(row.count) / static_cast<double>(steps);
+      sum.total_ns += static_cast<double>(row.total_ns) / static_cast<double>(steps);
+    }
+  }
+
+  // At least one rank was added.
+  void move_to(SideRank& side) {
+    std::vector<std::int64_t> sums;
+    sums.reserve(rows_.size());
+    for (const auto& [key, sum] : rows_) sums.push_back(sum.exclusive_ns);
+    const std::vector<std::int64_t> means = divide_parts(sums, used_);
+    const auto captures = static_cast<double>(used_);
+    for (const auto& [key, sum] : rows_) {
+      const std::int64_t mean_ns = means[side.rows.size()];
+      add_to(side.step_ns, mean_ns);
+      side.rows.push_back(
+          {key, mean_ns, std::llround(sum.total_ns / captures), sum.count / captures});
+    }
+  }
+
+ private:
+  struct Sum {
+    std::int64_t exclusive_ns = 0;
+    double total_ns = 0;
+    double count = 0;
+  };
+
+  std::map<RowKey, Sum> rows_;
+  std::int64_t used_ = 0;
+};
+
+}  // namespace
+
+SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank, ModuleRows modules) {
+  SideRank side;
+  side.rank = rank;
+  MeanRows means;
+  std::optional<CaptureRank> first;
+  for (const Capture& capture : captures) {
+    const CaptureRank* const one = find_rank(capture, rank);
+    if (one == nullptr) continue;
+    CaptureRank joined;
+    if (modules == ModuleRows::joined) joined = without_modules(*one);
+    const CaptureRank& added = modules == ModuleRows::joined ? joined : *one;
+    means.add(added);
+    if (!first) first = added;
+  }
+  if (!first) return side;
+  means.move_to(side);
+  for (const std::uint32_t row : first->sequence) {
+    const auto place = std::lower_bound(
+        side.rows.begin(), side.rows.end(), first->rows[row].key,
+        [](const SideRow& some, const RowKey& wanted) { return some.key < wanted; });
+    side.sequence.push_back(static_cast<std::uint32_t>(place - side.rows.begin()));
+  }
+  return side;
+}
+
+ModuleCaptures count_modules(const std::vector<Capture>& captures, std::int64_t rank) {
+  ModuleCaptures count;
+  for (const Capture& capture : captures) {
+    const CaptureRank* const one = find_rank(capture, rank);
+    if (one == nullptr) continue;
+    ++count.all;
+    count.with_modules += std::any_of(one->rows.begin(), one->rows.end(), has_module) ? 1 : 0;
+  }
+  return count;
+}
+
+std::vector<std::int64_t> ranks_with_steps(const std::vector<Capture>& captures) {
+  std::set<std::int64_t> ranks;
+  for (const Capture& capture : captures)
+    for (const CaptureRank& rank : capture.ranks)
+      if (rank.steps > 0) ranks.insert(rank.rank);
+  return {ranks.begin(), ranks.end()};
+}
+
+namespace {
+
+using TimeOfShapes = std::map<std::string, std::int64_t>;
+using ShapesOfOperators = std::map<std::string, TimeOfShapes>;
+
+ShapesOfOperators shapes_of(const Capture& capture) {
+  ShapesOfOperators found;
+  for (const ShapeTime& shape : capture.shapes) add_to(found[shape.op][shape.shapes], shape.ns);
+  return found;
+}
+
+std::string longest_shape(const TimeOfShapes& shapes) {
+  return std::max_element(shapes.begin(), shapes.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+// ShapeCheck compares the shapes of one capture with those of another.
+struct ShapeCheck {
+  std::int64_t common_ns = 0;  // time of the operators that both have
+  std::int64_t other_ns = 0;   // of that, with shapes that the other does not have
+  std::string largest;         // the operator with most of other_ns
+};
+
+ShapeCheck check_shapes(const ShapesOfOperators& some, const ShapesOfOperators& others) {
+  ShapeCheck check;
+  std::int64_t largest_ns = 0;
+  for (const auto& [op, shapes] : some) {
+    const auto other = others.find(op);
+    if (other == others.end()) continue;
+    std::int64_t other_ns = 0;
+    for (const auto& [shape, ns] : shapes) {
+      add_to(check.common_ns, ns);
+      if (!other->second.contains(shape)) add_to(other_ns, ns);
+    }
+    add_to(check.other_ns, other_ns);
+    if (other_ns > largest_ns) {
+      largest_ns = other_ns;
+      check.largest = op;
+    }
+  }
+  return check;
+}
+
+std::string names_of(const std::set<std::string>& names) {
+  return names.empty() ? "unknown" : fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::string ranks_of(std::int64_t count) {
+  return fmt::format("{} rank{}", count, count == 1 ? "" : "s");
+}
+
+class CaptureDifferences {
+ public:
+  CaptureDifferences(const Capture& one, const Capture& other, std::vector<Difference>& found)
+      : one_(one), other_(other), found_(found) {}
+
+  void find() {
+    find_ranks();
+    if (one_.world_size != other_.world_size && one_.world_size > 0 && other_.world_size > 0)
+      add("world-size", ranks_of(one_.world_size), ranks_of(other_.world_size), true);
+    if (one_.devices != other_.devices && !one_.devices.empty() && !other_.devices.empty())
+      add("devices", names_of(one_.devices), names_of(other_.devices), true);
+    find_shapes();
+    if (one_.producers != other_.producers && !one_.producers.empty() && !other_.producers.empty())
+      add("producer", names_of(one_.producers), names_of(other_.producers), false);
+    if (one_.has_python != other_.has_python)
+      add("python", one_.has_python ? "recorded" : "not recorded",
+          other_.has_python ? "recorded" : "not recorded", false);
+  }
+
+ private:
+  void add(std::string_view key, const std::string& one, const std::string& other, bool forbids) {
+    found_.push_back(
+        {key, fmt::format("{}: {} in {}, {} in {}", key, one, one_.name, other, other_.name),
+         forbids});
+  }
+
+  void find_ranks() {
+    const auto ranks_in = [](const Capture& capture) {
+      std::vector<std::int64_t> ranks;
+      for (const CaptureRank& rank : capture.ranks) ranks.push_back(rank.rank);
+      return ranks;
+    };
+    const std::vector<std::int64_t> some = ranks_in(one_);
+    const std::vector<std::int64_t> others = ranks_in(other_);
+    if (some == others) return;
+    const auto text = [](const std::vector<std::int64_t>& ranks) {
+      return ranks.size() <= 8 ? fmt::format("{}", fmt::join(ranks, " "))
+                               : fmt::format("{} ranks", ranks.size());
+    };
+    add("ranks", text(some), text(others), true);
+  }
+
+  void find_shapes() {
+    if (one_.shapes.empty() != other_.shapes.empty())
+      return add("shapes-recorded", one_.shapes.empty() ? "no" : "yes",
+                 other_.shapes.empty() ? "no" : "yes", false);
+    const ShapesOfOperators some = shapes_of(one_);
+    const ShapesOfOperators others = shapes_of(other_);
+    const ShapeCheck one = check_shapes(some, others);
+    const ShapeCheck other = check_shapes(others, some);
+    if (one.other_ns <= one.common_ns / 2 || other.other_ns <= other.common_ns / 2) return;
+    const std::string& op = one.largest;
+    add("shapes", fmt::format("{} has {}", op, longest_shape(some.at(op))),
+        longest_shape(others.at(op)), true);
+  }
+
+  const Capture& one_;
+  const Capture& other_;
+  std::vector<Difference>& found_;
+};
+
+}  // namespace
+
+std::vector<Difference> find_differences(const std::vector<Capture>& base,
+                                         const std::vector<Capture>& changed) {
+  std::vector<Difference> found;
+  for (const std::vector<Capture>* const side : {&base, &changed})
+    for (std::size_t i = 1; i < side->size(); ++i)
+      CaptureDifferences(side->front(), (*side)[i], found).find();
+  CaptureDifferences(base.front(), changed.front(), found).find();
+  return found;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,265 @@
+#include "merge/archive_merge.h"
+
+#include "identity/clocks/clock_plan.h"
+#include "merge/frame/frame.h"
+#include "merge/passes/merge_inputs.h"
+#include "merge/write/write_visitor.h"
+#include "output/json_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr int kIndent = 2;
+
+void write_file(JsonWriter& json, const ArchivedRank& rank, const ArchivedRank& first) {
+  json.begin_object();
+  json.key("path");
+  json.value(rank.path);
+  json.key("machine");
+  json.begin_object();
+  json.key("name");
+  json.value(fmt::format("rank {}", rank.rank));
+  json.end_object();
+  if (&rank != &first) {
+    json.key("clocks");
+    json.begin_object();
+    json.key("sync_to");
+    json.begin_object();
+    json.key("file");
+    json.value(first.path);
+    json.end_object();
+    json.key("offset_ns");
+    json.value(rank.offset_ns);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+std::string perfetto_manifest(const std::vector<ArchivedRank>& ranks, std::int64_t origin_ns) {
+  std::string text;
+  JsonWriter json(text, kIndent);
+  json.begin_object();
+  // Perfetto recognizes a manifest by this key at its very beginning.
+  json.key("perfetto_manifest");
+  json.begin_object();
+  json.key("version");
+  json.value(1);
+  json.key("attributes");
+  json.begin_object();
+  json.key("traceloom.version");
+  json.value(TRACELOOM_VERSION);
+  json.key("traceloom.origin_unix_ns");
+  json.value(origin_ns);
+  json.end_object();
+  json.key("files");
+  json.begin_array();
+  for (const ArchivedRank& rank : ranks) write_file(json, rank, ranks.front());
+  json.end_array();
+  json.end_object();
+  json.end_object();
+  return text + "\n";
+}
+
+RankArchive::RankArchive(const std::string& path, int gzip_level, StdoutUse stdout_use)
+    : archive_(open_file_sink(path, stdout_use)),
+      path_(path),
+      gzip_level_(gzip_level),
+      spool_(path) {
+  if (!is_gzip_name(path)) return;
+  auto gzip = std::make_unique<GzipSink>(std::move(archive_), gzip_level);
+  gzip_ = gzip.get();
+  archive_ = std::move(gzip);
+}
+
+void RankArchive::add(std::string_view name, std::string_view text) {
+  archive_->write(tar_header(name, text.size()));
+  archive_->write(text);
+  archive_->write(tar_padding(text.size()));
+}
+
+void RankArchive::add(std::string_view name, const std::function<void(MergeOutput&)>& write) {
+  spool_.clear();
+  if (gzip_ == nullptr) {
+    MergeOutput member(spool_.open_sink(), path_);
+    write(member);
+    member.close();
+    archive_->write(tar_header(name, spool_.size()));
+    spool_.for_each_piece([this](std::string_view piece) { archive_->write(piece); });
+    archive_->write(tar_padding(spool_.size()));
+    return;
+  }
+  GzipSink blocks(spool_.open_sink(), gzip_level_, GzipFrame::none);
+  MergeOutput member(blocks, gzip_level_, path_);
+  write(member);
+  member.close();
+  archive_->write(tar_header(name, blocks.text_size()));
+  copy_blocks(blocks);
+  archive_->write(tar_padding(blocks.text_size()));
+}
+
+void RankArchive::complete() {
+  if (is_complete_) return;
+  is_complete_ = true;
+  archive_->write(tar_end());
+  archive_->complete();
+}
+
+void RankArchive::close() {
+  complete();
+  archive_->close();
+}
+
+// Copies blocks that are compressed already. The checksum and size of their text follow once, after
+// them.
+void RankArchive::copy_blocks(const GzipSink& written) {
+  spool_.for_each_piece([this](std::string_view piece) {
+    gzip_->write_block({std::string(piece), 0, 0});
+  });
+  gzip_->write_block({{}, written.crc32(), written.text_size()});
+}
+
+namespace {
+
+// Returns the ranks to write: with a filter, only those with events left.
+std::set<std::int64_t> written_ranks(const MergePlan& plan) {
+  std::set<std::int64_t> ranks;
+  for (const OutputProcess& process : plan.filter ? plan.filter->rows() : plan.tracks.processes())
+    ranks.insert(process.rank);
+  return ranks;
+}
+
+// Returns the time of the first event, floored to a whole microsecond.
+std::int64_t first_event_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
+                            const std::vector<std::size_t>& files) {
+  std::vector<StartTimes> starts;
+  std::vector<FileClock> clocks;
+  for (const std::size_t file : files) {
+    if (surveys[file].starts.empty()) continue;
+    starts.push_back(surveys[file].starts);
+    clocks.push_back(plan.files[file].clock);
+  }
+  return starts.empty() ? plan.origin_ns : common_origin_ns(starts, clocks);
+}
+
+void move_origin(MergePlan& plan, std::int64_t origin_ns) {
+  for (FilePlan& file : plan.files) file.times = file.clock.times.since(origin_ns);
+  if (plan.filter) plan.filter->move_origin(plan.origin_ns - origin_ns);
+  plan.origin_ns = origin_ns;
+}
+
+}  // namespace
+
+std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
+  std::map<std::int64_t, RankPart> parts;
+  for (const std::int64_t rank : written_ranks(plan)) parts[rank].rank = rank;
+  for (const std::size_t file : plan.order) {
+    if (plan.filter && !plan.filter->reads(file)) continue;
+    for (const std::int64_t rank : plan.tracks.ranks_of(file))
+      if (parts.contains(rank)) parts[rank].files.push_back(file);
+  }
+  std::vector<RankPart> result;
+  for (auto& [rank, part] : parts) {
+    part.origin_ns = result.empty()
+                         ? plan.origin_ns
+                         : std::max(plan.origin_ns, first_event_of(plan, surveys, part.files));
+    result.push_back(std::move(part));
+  }
+  return result;
+}
+
+void narrow(MergePlan& plan, const RankPart& part) {
+  move_origin(plan, part.origin_ns);
+  plan.only_rank = part.rank;
+}
+
+void widen(MergePlan& plan, std::int64_t origin_ns) {
+  move_origin(plan, origin_ns);
+  plan.only_rank.reset();
+}
+
+namespace {
+
+// Pads the rank in each name with zeros, so that the names sort in the order of the ranks.
+std::vector<ArchivedRank> archived_ranks(const std::vector<RankPart>& parts,
+                                         std::int64_t origin_ns) {
+  const std::size_t digits = std::to_string(parts.back().rank).size();
+  std::vector<ArchivedRank> ranks;
+  ranks.reserve(parts.size());
+  for (const RankPart& part : parts)
+    ranks.push_back(
+        {part.rank, fmt::format("rank{:0{}}.json", part.rank, digits), part.origin_ns - origin_ns});
+  return ranks;
+}
+
+// The results of writing the parts; both vectors have one entry a file.
+struct Written {
+  std::vector<ProblemCounts> problems;
+  std::vector<std::uint64_t> events;
+};
+
+// Writes the trace of the rank that the plan has been narrowed to.
+void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_bytes,
+                MergeOutput& member, Written& written) {
+  WriteVisitor visitor(inputs.plan(), member, inputs.memory());
+  visitor.write_head(inputs.surveys());
+  inputs.scan(part.files, visitor, later_bytes);
+  visitor.finish();
+  inputs.check_unchanged(visitor, part.files);
+  std::vector<ProblemCounts> problems(inputs.size());
+  for (const std::size_t file : part.files) {
+    problems[file] = inputs.problems_of(file, visitor.problems()[file]);
+    written.problems[file].add(visitor.problems()[file]);
+    written.events[file] += visitor.events()[file];
+  }
+  const FilterPlan* const filter = inputs.plan().filter ? &*inputs.plan().filter : nullptr;
+  const bool selects = filter != nullptr && filter->needs_selection();
+  const auto events_of = [&](std::size_t file, std::int64_t rank) {
+    return MergedRankEvents{inputs.surveys()[file].events, visitor.events()[file],
+                            selects ? filter->counts_of(file, rank).filtered : 0};
+  };
+  write_tail(inputs.plan(), inputs.surveys(), events_of, problems, inputs.left_out(),
+             [&](std::string_view text) { member.write(text); });
+}
+
+}  // namespace
+
+MergeSummary merge_to_archive(const MergeOptions& options) {
+  RankArchive archive(options.output, options.gzip_level,
+                      {.outlives_reader = options.outlives_reader});
+  MergeInputs inputs(options);
+  inputs.survey();
+  if (!inputs.select()) return inputs.nothing_left();
+  MergePlan& plan = inputs.plan();
+  const std::int64_t origin_ns = plan.origin_ns;
+  const std::vector<RankPart> parts = parts_of(plan, inputs.surveys());
+  const std::vector<ArchivedRank> ranks = archived_ranks(parts, origin_ns);
+  archive.add("perfetto_manifest.json", perfetto_manifest(ranks, origin_ns));
+  Written written{std::vector<ProblemCounts>(inputs.size()),
+                  std::vector<std::uint64_t>(inputs.size())};
+  std::uint64_t later_bytes = 0;
+  for (const RankPart& part : parts) later_bytes += inputs.stored_bytes_of(part.files);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    later_bytes -= inputs.stored_bytes_of(parts[i].files);
+    narrow(plan, parts[i]);
+    archive.add(ranks[i].path, [&](MergeOutput& member) {
+      write_part(inputs, parts[i], later_bytes, member, written);
+    });
+  }
+  widen(plan, origin_ns);
+  MergeSummary summary = inputs.summarize(written.problems, written.events);
+  archive.complete();
+  if (options.before_replacing) options.before_replacing(summary);
+  archive.close();
+  return summary;
+}
+
+}  // namespace traceloom

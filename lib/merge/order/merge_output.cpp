@@ -1,0 +1,285 @@
+#include "merge/order/merge_output.h"
+
+#include "base/problems.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <numeric>
+#include <queue>
+#include <tuple>
+#include <unistd.h>
+
+namespace traceloom {
+namespace {
+
+// A file that another process has made.
+class OthersFile {
+ public:
+  OthersFile(std::string name, const std::string& path)
+      : name_(std::move(name)), descriptor_(open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) {
+    if (descriptor_ < 0 && errno == ENOENT)
+      throw Error(name_,
+                  "a process of the team does not see its folder; with --mpi all processes "
+                  "need the same file system");
+    if (descriptor_ < 0) throw system_error(name_, errno);
+  }
+  ~OthersFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  OthersFile(const OthersFile&) = delete;
+  OthersFile& operator=(const OthersFile&) = delete;
+
+  // Returns the offset behind the bytes.
+  std::uint64_t write(std::uint64_t offset, std::string_view bytes) {
+    return write_at(descriptor_, name_, offset, bytes);
+  }
+  // Some file systems report only here that there was no room.
+  void close() {
+    if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
+      throw system_error(name_, errno);
+  }
+
+ private:
+  std::string name_;
+  int descriptor_;
+};
+
+}  // namespace
+
+PartOutput::PartOutput(const std::string& path, int gzip_level) : path_(path), spool_(path) {
+  if (is_gzip_name(path)) {
+    gzip_.emplace(spool_.open_sink(), gzip_level, GzipFrame::none);
+    output_.emplace(*gzip_, gzip_level, path);
+  } else {
+    output_.emplace(spool_.open_sink(), path);
+  }
+}
+
+PartSize PartOutput::complete() {
+  output_->complete();
+  if (!gzip_) return {spool_.size(), 0, 0};
+  return {spool_.size(), gzip_->crc32(), gzip_->text_size()};
+}
+
+void PartOutput::copy_to(const FileGap& gap) const {
+  if (spool_.size() == 0) return;
+  OthersFile file(path_, gap.path);
+  std::uint64_t offset = gap.begin;
+  spool_.for_each_piece([&](std::string_view piece) { offset = file.write(offset, piece); });
+  file.close();
+}
+
+std::vector<FileGap> leave_gaps(MergeOutput& output, const std::vector<PartSize>& parts) {
+  std::vector<FileGap> gaps;
+  for (const PartSize& part : parts) {
+    FileGap& gap = gaps.emplace_back();
+    if (part.bytes == 0) continue;
+    gap = output.leave_gap(part.bytes);
+    output.count_elsewhere(part.crc32, part.text_size);
+  }
+  return gaps;
+}
+
+namespace {
+
+// Larger than what a chunk grows to, and smaller than one large event.
+constexpr std::size_t kMostSpareBytes = std::size_t{4} << 20;
+
+}  // namespace
+
+void OrderWindow::prepare(EventBlock& block) const {
+  put_in_order(block);
+  compress(block);
+}
+
+// Skips blocks without text: a filter may drop all of a chunk, and B and E events leave nothing in
+// their chunk.
+void OrderWindow::compress(EventBlock& block) const {
+  if (output_.is_gzip() && !block.text.empty())
+    block.compressed = compress_block(block.text, output_.gzip_level());
+}
+
+void OrderWindow::take(EventBlock& block) {
+  std::vector<EventBlock*> window;
+  for (EventBlock& held : held_) window.push_back(&held);
+  window.push_back(&block);
+  if (put_in_order(window))
+    for (EventBlock* changed : window) compress(*changed);
+  held_.push_back(std::move(block));
+  if (held_.size() <= kBlocks) {
+    block = take_spare();
+    return;
+  }
+  write(held_.front());
+  block = std::move(held_.front());
+  held_.pop_front();
+}
+
+EventBlock OrderWindow::take_spare() {
+  if (spares_.empty()) return {};
+  EventBlock spare = std::move(spares_.back());
+  spares_.pop_back();
+  return spare;
+}
+
+// Keeps the memory of the blocks for the next file, which would otherwise grow its block from
+// nothing: each of 2,000 files of 0.25 MB has one.
+void OrderWindow::end_file() {
+  for (EventBlock& block : held_) {
+    write(block);
+    block.clear();
+    if (block.text.capacity() <= kMostSpareBytes && spares_.size() < kBlocks)
+      spares_.push_back(std::move(block));
+  }
+  held_.clear();
+}
+
+void OrderWindow::write(const EventBlock& block) {
+  if (block.text.empty()) return;
+  if (output_.is_gzip())
+    output_.write_block(block.compressed);
+  else
+    output_.write(block.text);
+}
+
+bool is_earlier(const PlacedEvent& a, const PlacedEvent& b) {
+  if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+  if (a.order != b.order) return a.order < b.order;
+  if (a.duration_ns != b.duration_ns) return a.duration_ns > b.duration_ns;
+  if (a.order != OrderClass::slice) return false;
+  return std::tie(a.group, a.source_at) < std::tie(b.group, b.source_at);
+}
+
+void SortedRun::add(const PlacedEvent& event, std::string_view text) {
+  char head[sizeof event];
+  std::memcpy(head, &event, sizeof event);
+  buffer_.append(head, sizeof head);
+  buffer_.append(text);
+  if (buffer_.size() >= kBufferBytes) flush();
+}
+
+void SortedRun::flush() {
+  file_->write(buffer_);
+  buffer_.clear();
+}
+
+bool SortedRun::next() {
+  if (!is_reading_) flush();
+  is_reading_ = true;
+  if (read_ == file_->size() && buffer_at_ == buffer_.size()) return false;
+  std::memcpy(&event_, take(sizeof event_).data(), sizeof event_);
+  text_ = take(event_.size);
+  return true;
+}
+
+std::string_view SortedRun::take(std::size_t size) {
+  if (buffer_.size() - buffer_at_ < size) {
+    buffer_.erase(0, buffer_at_);
+    buffer_at_ = 0;
+    const std::size_t kept = buffer_.size();
+    const std::size_t more = static_cast<std::size_t>(
+        std::min<std::uint64_t>(std::max(size, kBufferBytes) - kept, file_->size() - read_));
+    buffer_.resize(kept + more);
+    file_->read(read_, buffer_.data() + kept, more);
+    read_ += more;
+  }
+  buffer_at_ += size;
+  return std::string_view(buffer_).substr(buffer_at_ - size, size);
+}
+
+namespace {
+
+constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
+
+// Calls use(event, text) for the events of a block in order.
+template <class Use>
+void for_each_sorted(const EventBlock& block, const Use& use) {
+  std::vector<std::uint32_t> order(block.events.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return is_earlier(block.events[a], block.events[b]);
+  });
+  for (const std::uint32_t i : order) {
+    const PlacedEvent& event = block.events[i];
+    use(event, block.text.view().substr(event.begin, event.size));
+  }
+}
+
+// Calls use(event, text) for the events of all runs in order. Among equal events, those of the
+// earlier run come first.
+template <class Use>
+void for_each_merged(std::vector<SortedRun>& runs, const Use& use) {
+  const auto is_later = [&](std::size_t a, std::size_t b) {
+    if (is_earlier(runs[a].event(), runs[b].event())) return false;
+    return is_earlier(runs[b].event(), runs[a].event()) || a > b;
+  };
+  std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(is_later)> next(is_later);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (runs[i].next()) next.push(i);
+  while (!next.empty()) {
+    const std::size_t run = next.top();
+    next.pop();
+    use(runs[run].event(), runs[run].text());
+    if (runs[run].next()) next.push(run);
+  }
+}
+
+// Gathers small texts for an output.
+class Gatherer {
+ public:
+  explicit Gatherer(MergeOutput& output) : output_(output) {}
+  void operator()(const PlacedEvent&, std::string_view text) {
+    text_ += text;
+    if (text_.size() >= kWriteBytes) flush();
+  }
+  void flush() {
+    output_.write(text_);
+    text_.clear();
+  }
+
+ private:
+  MergeOutput& output_;
+  std::string text_;
+};
+
+}  // namespace
+
+TimeSorter::TimeSorter(MergeOutput& output, std::size_t run_bytes)
+    : output_(output), run_bytes_(run_bytes) {}
+
+void TimeSorter::take(EventBlock& block) {
+  gathered_.append(block);
+  if (gathered_.text.size() >= run_bytes_) write_run();
+}
+
+void TimeSorter::write_run() {
+  SortedRun run(output_.path());
+  for_each_sorted(gathered_,
+                  [&](const PlacedEvent& event, std::string_view text) { run.add(event, text); });
+  gathered_.clear();
+  runs_.push_back(std::move(run));
+  if (runs_.size() == kMaxRuns) merge_runs();
+}
+
+void TimeSorter::merge_runs() {
+  SortedRun merged(output_.path());
+  for_each_merged(
+      runs_, [&](const PlacedEvent& event, std::string_view text) { merged.add(event, text); });
+  runs_.clear();
+  runs_.push_back(std::move(merged));
+}
+
+void TimeSorter::finish() {
+  Gatherer gather(output_);
+  if (runs_.empty()) {
+    for_each_sorted(gathered_, [&](const auto& event, auto text) { gather(event, text); });
+  } else {
+    write_run();
+    for_each_merged(runs_, [&](const auto& event, auto text) { gather(event, text); });
+  }
+  gather.flush();
+}
+
+}  // namespace traceloom

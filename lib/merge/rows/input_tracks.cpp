@@ -1,0 +1,301 @@
+#include "merge/rows/input_tracks.h"
+
+#include "base/ascii.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+template <std::size_t Count>
+bool is_one_of(std::string_view value, const std::array<std::string_view, Count>& values) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+// True for the end of an arrow from a launch on the CPU to what it launched, in new and old
+// versions.
+bool is_arrow_to_gpu(const Event& event) {
+  static constexpr std::array<std::string_view, 3> kCategories{R"("ac2g")", R"("async_gpu")",
+                                                               R"("async_cpu_to_gpu")"};
+  return event.phase == 'f' && is_one_of(event.text(Key::cat), kCategories);
+}
+
+// True for the categories that Kineto writes on GPU rows only, in new and old versions.
+bool is_gpu_category(std::string_view category) {
+  static constexpr std::array<std::string_view, 8> kCategories{
+      R"("kernel")", R"("gpu_memcpy")", R"("gpu_memset")", R"("gpu_user_annotation")",
+      R"("Kernel")", R"("Memcpy")",     R"("Memset")",     R"("cuda_sync")"};
+  return is_one_of(category, kCategories);
+}
+
+// Returns the number in args.device. It is searched as text: args of strict JSON have it in no
+// other place, and in others a wrong guess costs a row.
+std::string_view device_in(std::string_view args) {
+  constexpr std::string_view kKey = R"("device")";
+  std::size_t begin = args.find(kKey);
+  if (begin == std::string_view::npos) return {};
+  begin = args.find_first_not_of(" \t\r\n:", begin + kKey.size());
+  if (begin == std::string_view::npos) return {};
+  std::size_t end = begin;
+  while (end < args.size() && args[end] >= '0' && args[end] <= '9') ++end;
+  return args.substr(begin, end - begin);
+}
+
+bool has_gpu_events(const TrackFacts& track) {
+  return !track.gpu_events.empty();
+}
+
+std::uint64_t count_gpu_events(const TrackFacts& track) {
+  std::uint64_t count = 0;
+  for (const auto& [gpu, events] : track.gpu_events) count += events;
+  return count;
+}
+
+bool has_label(const FileSurvey& survey, const std::string& pid, std::string_view label) {
+  const auto process = survey.processes.find(pid);
+  return process != survey.processes.end() && process->second.labels == label;
+}
+
+// Removes torch's own processes of GPUs, if torch labels another one CPU: nobody has folded rows
+// there. (torch writes Python threads that it does not know as thread 0 of pid 0, which is the pid
+// of GPU 0.) A tool that writes one pid over all processes leaves only the last of their labels.
+void drop_own_processes_of_gpus(const FileSurvey& survey, std::set<std::string>& folded) {
+  if (std::none_of(survey.processes.begin(), survey.processes.end(),
+                   [](const auto& process) { return process.second.labels == "CPU"; }))
+    return;
+  std::erase_if(folded, [&](const std::string& pid) {
+    return has_label(survey, pid, fmt::format("GPU {}", pid));
+  });
+}
+
+// Returns the pids under which GPU rows and CPU threads stand together.
+std::set<std::string> folded_pids(const FileSurvey& survey) {
+  std::set<std::string> with_gpu;
+  std::set<std::string> with_host;
+  const bool is_composer = !survey.evidence.rank_marks.empty();
+  for (const TrackFacts& track : survey.tracks) {
+    if (has_gpu_events(track)) with_gpu.insert(canonical_id(track.pid));
+    if (track.is_host || is_composer) with_host.insert(canonical_id(track.pid));
+  }
+  std::set<std::string> folded;
+  std::set_intersection(with_gpu.begin(), with_gpu.end(), with_host.begin(), with_host.end(),
+                        std::inserter(folded, folded.end()));
+  if (!is_composer) drop_own_processes_of_gpus(survey, folded);
+  return folded;
+}
+
+// Returns the rows of the GPUs that a track's events name; events that name none go to the first of
+// them.
+std::vector<TrackFacts> gpu_rows_of(const TrackFacts& track) {
+  std::vector<TrackFacts> rows;
+  const auto add = [&](const std::string& said, const std::string& gpu, std::uint64_t events) {
+    TrackFacts& row = rows.emplace_back();
+    row.pid = track.pid;
+    row.tid = track.tid;
+    row.events = events;
+    row.is_gpu = true;
+    row.name = track.gpu_name;
+    row.said_gpu = said;
+    row.gpu = gpu;
+  };
+  std::string first;
+  for (const auto& [gpu, events] : track.gpu_events)
+    if (!gpu.empty() && (first.empty() || gpu < first)) first = gpu;
+  std::uint64_t unsaid = 0;
+  for (const auto& [gpu, events] : track.gpu_events) {
+    if (gpu.empty())
+      unsaid += events;
+    else
+      add(gpu, gpu, events);
+  }
+  add("", first, unsaid);
+  return rows;
+}
+
+// Leaves in a track what is not on its GPU rows: a CPU thread, or only arrows of the GPU row.
+void leave_to_host(TrackFacts& track, const std::string& gpu) {
+  const std::uint64_t of_host = track.events - count_gpu_events(track);
+  const bool is_thread = of_host > track.flow_events;
+  track.moved_events = is_thread ? track.events - of_host : track.events;
+  track.events -= track.moved_events;
+  track.gpu_events.clear();
+  track.is_gpu = false;
+  track.name = track.host_name;
+  if (is_thread) return;
+  track.name.clear();
+  track.gpu = gpu;
+}
+
+// Restores Composer's names. The names that torch gives to its processes all stand under the rank's
+// pid, and the last one hides the others.
+void keep_composer_names(FileSurvey& survey, const std::set<std::string>& folded) {
+  for (auto& [pid, process] : survey.processes) {
+    if (!process.composer_name.empty()) process.name = process.composer_name;
+    if (survey.evidence.rank_marks.names(pid) || folded.contains(pid)) process.labels.clear();
+  }
+}
+
+}  // namespace
+
+bool is_host_category(std::string_view category) {
+  static constexpr std::array<std::string_view, 6> kCategories{
+      R"("cpu_op")",          R"("cuda_runtime")", R"("python_function")",
+      R"("user_annotation")", R"("Operator")",     R"("Runtime")"};
+  return is_one_of(category, kCategories);
+}
+
+std::optional<std::string_view> gpu_of_candidate(const Event& event) {
+  if (is_flow_phase(event.phase) || !is_gpu_category(event.text(Key::cat))) return std::nullopt;
+  return device_in(event.text(Key::args));
+}
+
+void unfold_gpu_rows(FileSurvey& survey) {
+  if (survey.evidence.was_merged_by_us()) return;
+  const std::set<std::string> folded = folded_pids(survey);
+  keep_composer_names(survey, folded);
+  std::vector<TrackFacts> rows;
+  for (TrackFacts& track : survey.tracks) {
+    if (!has_gpu_events(track) || track.source || !folded.contains(canonical_id(track.pid)))
+      continue;
+    std::vector<TrackFacts> of_track = gpu_rows_of(track);
+    leave_to_host(track, *of_track.back().gpu);
+    std::move(of_track.begin(), of_track.end(), std::back_inserter(rows));
+  }
+  std::move(rows.begin(), rows.end(), std::back_inserter(survey.tracks));
+}
+
+std::optional<std::string_view> GpuRowFinder::find(const Event& event) {
+  if (is_flow_phase(event.phase)) {
+    const bool is_of_slice = has_slice_ && same_text(event.text(Key::pid), pid_) &&
+                             same_text(event.text(Key::tid), tid_) && event.text(Key::ts) == ts_;
+    if (is_of_slice) return gpu_;
+    return is_arrow_to_gpu(event) ? std::optional<std::string_view>("") : std::nullopt;
+  }
+  const std::optional<std::string_view> gpu = gpu_of(event);
+  if (event.phase != 'X') return gpu;
+  has_slice_ = true;
+  pid_ = event.text(Key::pid);
+  tid_ = event.text(Key::tid);
+  ts_ = event.text(Key::ts);
+  gpu_ = gpu;
+  return gpu;
+}
+
+namespace {
+
+bool is_composer_name(std::string_view process) {
+  return process.starts_with("Rank ") && process.ends_with(" training loop process");
+}
+
+// True for Kineto's names for the rows of a GPU.
+bool is_gpu_row_name(std::string_view thread) {
+  return thread.starts_with("stream ") || thread.starts_with("Device ");
+}
+
+// Returns the key for the index that a merge has noted next to its own.
+std::string source_index_key(std::string_view key) {
+  return std::string("source ").append(key);
+}
+
+void note_process(std::string_view key, const std::string& value, ProcessFacts& process) {
+  if (key == "process_name") {
+    process.name = value;
+    // Composer's merger may have put other ranks under the pid, after the rank that the pid belongs
+    // to.
+    if (process.composer_name.empty() && is_composer_name(value)) process.composer_name = value;
+  }
+  if (key == "process_labels") process.labels = value;
+  if (key == "process_sort_index") process.sort_index = json_integer(value);
+  if (key == "source process_sort_index") process.source_sort_index = json_integer(value);
+  if (key == "process" || key == "source_pid") {
+    std::optional<BesideMain>& beside = process.beside_main;
+    if (!beside) beside.emplace();
+    (key == "process" ? beside->title : beside->source_pid) = value;
+  }
+}
+
+void note_track(std::string_view key, const std::string& value, TrackFacts& track) {
+  if (key == "thread_name") {
+    track.name = value;
+    (is_gpu_row_name(value) ? track.gpu_name : track.host_name) = value;
+  }
+  if (key == "thread_sort_index") track.sort_index = json_integer(value);
+  if (key == "source thread_sort_index") track.source_sort_index = json_integer(value);
+  if (key == kProcessSortIndex) track.process_sort_index = json_integer(value);
+}
+
+bool is_of_process(std::string_view key) {
+  return key.starts_with("process") || key == "source_pid" || key == "source process_sort_index";
+}
+
+}  // namespace
+
+void MetadataNames::add(const Event& event) {
+  const std::string_view key = unquoted(event.text(Key::name));
+  if (key == "global_rank") {
+    const JsonDocument args(event.text(Key::args));
+    if (const JsonValue title = args["process"]; title.is_there()) {
+      add_fact(event, "process", title.string());
+      add_fact(event, "source_pid", canonical_id(args["source_pid"].text()));
+    }
+    return;
+  }
+  std::string_view member;
+  if (key == "process_name" || key == "thread_name") member = "name";
+  if (key == "process_labels") member = "labels";
+  if (key == "thread_sort_index" || key == "process_sort_index") member = "sort_index";
+  if (member.empty()) return;
+  const JsonDocument args(event.text(Key::args));
+  if (const JsonValue value = args[member]; value.is_there()) add_fact(event, key, value.string());
+  if (member == "sort_index") add_source_indexes(event, key, args.root());
+  if (key == "thread_name") add_row_source(event, args.root());
+}
+
+void MetadataNames::add_source_indexes(const Event& event, std::string_view key, JsonValue args) {
+  if (const std::string_view index = args[kSourceSortIndex].text(); !index.empty())
+    add_fact(event, source_index_key(key), std::string(index));
+  if (const std::string_view index = args[kProcessSortIndex].text(); !index.empty())
+    add_fact(event, kProcessSortIndex, std::string(index));
+}
+
+void MetadataNames::add_row_source(const Event& event, JsonValue args) {
+  const std::string_view tid = args["source_tid"].text();
+  if (tid.empty()) return;
+  RowSource source{canonical_id(tid)};
+  const std::string_view pid = args["source_pid"].text();
+  if (!pid.empty()) {
+    source.process = BesideMain{args["process"].string(), canonical_id(pid)};
+    source.is_gpu = args["is_gpu"].text() == "true";
+  }
+  rows_.push_back(
+      {std::string(event.text(Key::pid)), std::string(event.text(Key::tid)), std::move(source)});
+}
+
+void MetadataNames::add_fact(const Event& event, std::string_view key, std::string value) {
+  facts_.push_back({std::string(event.text(Key::pid)), std::string(event.text(Key::tid)),
+                    std::string(key), std::move(value)});
+}
+
+void MetadataNames::give_to(FileSurvey& survey, const StringTable& tracks) const {
+  std::string scratch;
+  const auto track_of = [&](const auto& fact) -> TrackFacts* {
+    const std::optional<std::uint32_t> track = tracks.find(track_key(fact.pid, fact.tid, scratch));
+    return track ? &survey.tracks[*track] : nullptr;
+  };
+  for (const Fact& fact : facts_) {
+    if (is_of_process(fact.key))
+      note_process(fact.key, fact.value, survey.processes[canonical_id(fact.pid)]);
+    else if (TrackFacts* const track = track_of(fact))
+      note_track(fact.key, fact.value, *track);
+  }
+  for (const RowFact& row : rows_)
+    if (TrackFacts* const track = track_of(row)) track->source = row.source;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,212 @@
+#include "merge/rows/shown_rows.h"
+
+#include "base/ascii.h"
+#include "event/event.h"
+#include "event/event_side.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr const char* kRowSeparator = " · ";
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text != "0" &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool starts_with_rank(const std::string& process, std::int64_t rank) {
+  const std::string name = to_lower(process);
+  const std::string title = fmt::format("rank {}", rank);
+  return name.starts_with(title) && (name.size() == title.size() || name[title.size()] == ' ');
+}
+
+}  // namespace
+
+bool is_gpu_label(const std::string& labels) {
+  return labels.starts_with("GPU") && labels.find(',') == std::string::npos;
+}
+
+bool is_backward_name(const std::string& thread) {
+  return thread.find("pt_autograd_") != std::string::npos;
+}
+
+std::string rank_title(std::int64_t rank, const std::string& process, const std::string& pid) {
+  if (starts_with_rank(process, rank)) return process;
+  std::string title = fmt::format("rank {}", rank);
+  if (process.empty()) return title;
+  return is_number(pid) && pid != std::to_string(rank)
+             ? fmt::format("{} · {} (pid {})", title, process, pid)
+             : fmt::format("{} · {}", title, process);
+}
+
+std::string process_title(const std::string& pid, const ProcessFacts* facts) {
+  if (facts != nullptr && facts->beside_main) return facts->beside_main->title;
+  // Statistics know by this name what the rows of the process are.
+  if (facts != nullptr && is_named_device(facts->name))
+    return fmt::format("{} {}", facts->name, unquoted(pid));
+  if (facts != nullptr && !facts->labels.empty() && facts->labels != "CPU") return facts->labels;
+  const std::string_view plain = unquoted(pid);
+  if (plain != pid) return std::string(plain);
+  if (facts != nullptr && !facts->name.empty()) return fmt::format("{} {}", facts->name, pid);
+  return pid.empty() ? "no pid" : "pid " + pid;
+}
+
+std::string process_title_of_rank(std::int64_t rank, const std::string& pid,
+                                  const ProcessFacts* facts) {
+  if (facts != nullptr && facts->beside_main) return facts->name;
+  const bool has_name = facts != nullptr && !facts->name.empty() &&
+                        (facts->labels.empty() || facts->labels == "CPU") && unquoted(pid) == pid;
+  if (has_name) return rank_title(rank, facts->name, pid);
+  return group_title(rank, process_title(pid, facts));
+}
+
+std::string group_title(std::int64_t rank, const std::string& process) {
+  return fmt::format("rank {} · {}", rank, process.empty() ? "unnamed" : process);
+}
+
+std::string thread_title(const std::string& tid, std::string name, bool is_gpu) {
+  while (!name.empty() && name.back() == ' ') name.pop_back();
+  if (!name.empty()) return name;
+  if (tid == "\"\"") return "unnamed";
+  if (tid.empty()) return "no tid";
+  if (tid.front() == '"') return std::string(unquoted(tid));
+  return (is_gpu ? "stream " : "thread ") + tid;
+}
+
+std::string row_title(const std::string& process, const std::string& thread) {
+  if (process.empty() || process == thread) return thread;
+  return thread.empty() ? process : process + kRowSeparator + thread;
+}
+
+std::string thread_of_row(const std::string& process, const std::string& row) {
+  const std::string before = process + kRowSeparator;
+  return !process.empty() && row.starts_with(before) ? row.substr(before.size()) : row;
+}
+
+namespace {
+
+using Rows = std::vector<const Process::Row*>;
+
+// True if all rows come from one file that was merged before.
+bool has_order(const Process& process) {
+  std::set<std::int64_t> places;
+  return std::all_of(process.threads.begin(), process.threads.end(), [&](const auto& thread) {
+    const std::optional<std::int64_t>& place = thread.second.merged_sort_index;
+    return place && places.insert(*place).second;
+  });
+}
+
+enum class RowGroup { main, backward, own, gpu, other };
+
+RowGroup group_of(const Process::Row& row, const ThreadKey* main) {
+  const auto& [key, thread] = row;
+  if (&key == main) return RowGroup::main;
+  if (key.is_foreign) return thread.is_gpu ? RowGroup::gpu : RowGroup::other;
+  return is_backward_name(thread.name) ? RowGroup::backward : RowGroup::own;
+}
+
+// Sorts the elements that have an index (by `index_of`) among the places that they have.
+template <typename Iterator, typename IndexOf>
+void sort_indexed(Iterator begin, Iterator end, const IndexOf& index_of) {
+  using Value = typename std::iterator_traits<Iterator>::value_type;
+  std::vector<Value> indexed;
+  std::copy_if(begin, end, std::back_inserter(indexed),
+               [&](const Value& value) { return index_of(value).has_value(); });
+  std::stable_sort(indexed.begin(), indexed.end(),
+                   [&](const Value& a, const Value& b) { return *index_of(a) < *index_of(b); });
+  std::size_t next = 0;
+  for (; begin != end; ++begin)
+    if (index_of(*begin)) *begin = indexed[next++];
+}
+
+// Keeps rows together that come from one process other than the main one, and orders such groups by
+// the indexes of their processes.
+void sort_processes(Rows& rows, const ThreadKey* main) {
+  std::vector<Rows> groups;
+  const auto is_of_last = [&](const Process::Row* row) {
+    if (groups.empty()) return false;
+    const Process::Row* const last = groups.back().front();
+    return row->first.is_foreign == last->first.is_foreign && !(row->first.pid < last->first.pid) &&
+           !(last->first.pid < row->first.pid) &&
+           (!row->first.is_foreign || group_of(*row, main) == group_of(*last, main));
+  };
+  for (const Process::Row* row : rows)
+    if (is_of_last(row))
+      groups.back().push_back(row);
+    else
+      groups.push_back({row});
+  sort_indexed(groups.begin(), groups.end(), [](const Rows& group) {
+    return group.front()->first.is_foreign ? group.front()->second.process_sort_index
+                                           : std::nullopt;
+  });
+  rows.clear();
+  for (const Rows& group : groups) rows.insert(rows.end(), group.begin(), group.end());
+}
+
+// Sorts the threads of each process: their indexes say nothing of the threads of another process.
+void sort_threads(Rows& rows) {
+  std::map<std::pair<bool, std::string>, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    places[{rows[i]->first.is_foreign, rows[i]->first.pid.text}].push_back(i);
+  for (const auto& [process, of_process] : places) {
+    Rows threads;
+    for (const std::size_t place : of_process) threads.push_back(rows[place]);
+    sort_indexed(threads.begin(), threads.end(),
+                 [](const Process::Row* row) { return row->second.sort_index; });
+    for (std::size_t i = 0; i < threads.size(); ++i) rows[of_process[i]] = threads[i];
+  }
+}
+
+}  // namespace
+
+std::vector<const Process::Row*> rows_in_order(const Process& process, const ThreadKey* main) {
+  const bool keeps_order = has_order(process);
+  Rows rows;
+  for (const Process::Row& row : process.threads) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [&](const auto* a, const auto* b) {
+    const auto place = [&](const Process::Row& row) {
+      const std::int64_t merged = row.second.merged_sort_index.value_or(0);
+      if (keeps_order) return std::tuple{RowGroup::own, NaturalId{}, merged};
+      return std::tuple{group_of(row, main), row.first.pid, merged};
+    };
+    return place(*a) < place(*b);
+  });
+  sort_processes(rows, main);
+  sort_threads(rows);
+  return rows;
+}
+
+std::vector<Processes::value_type*> in_order(Processes& processes) {
+  std::vector<Processes::value_type*> order;
+  for (auto& process : processes) order.push_back(&process);
+  const auto place = [](const Processes::value_type* process) {
+    const auto& [key, one] = *process;
+    return std::tuple{key.rank, !key.is_foreign ? 0 : one.is_gpu() ? 1 : 2};
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const auto* a, const auto* b) { return place(a) < place(b); });
+  for (auto begin = order.begin(); begin != order.end();) {
+    const auto end = std::find_if(begin, order.end(), [&](const auto* process) {
+      return process->first.rank != (*begin)->first.rank;
+    });
+    sort_indexed(begin, end, [](const Processes::value_type* process) {
+      return process->first.is_foreign ? process->second.sort_index : std::nullopt;
+    });
+    begin = end;
+  }
+  return order;
+}
+
+}  // namespace traceloom

@@ -1,0 +1,310 @@
+#include "merge/survey/linked_events.h"
+
+#include "event/event_timing.h"
+#include "merge/facts/file_survey.h"
+#include "merge/facts/ids.h"
+#include "merge/rows/track_plan.h"
+#include "scan/begin_end.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr std::uint64_t kOddId = std::uint64_t{1} << 63;
+
+bool is_same_group(const LinkedEvent& a, const LinkedEvent& b) {
+  return a.label == b.label && a.id == b.id;
+}
+
+// Orders flows and async operations one after the other, each by time. Events of one moment stay as
+// the file has them: an arrow may end where the next one of its id begins.
+bool is_ordered(const LinkedEvent& a, const LinkedEvent& b) {
+  return std::tie(a.label, a.id, a.ns, a.offset) < std::tie(b.label, b.id, b.ns, b.offset);
+}
+
+using Iterator = std::vector<LinkedEvent>::iterator;
+
+// Returns whether an arrow goes from `a` to `b`, the next event of its id.
+bool leads_to(const LinkedEvent& a, const LinkedEvent& b) {
+  return a.phase != 'f' && b.phase != 's';
+}
+
+// Settles arrows that follow each other. An arrow stays if the events at both its ends do, and an
+// event stays with one of its arrows. A step that loses one of its two arrows begins or ends the
+// other.
+void settle_chain(Iterator begin, Iterator end) {
+  LinkedEvent before = *begin;
+  for (Iterator event = begin; event != end; ++event) {
+    const LinkedEvent now = *event;
+    const Iterator next = std::next(event);
+    const bool has_in = event != begin && leads_to(before, now);
+    const bool has_out = next != end && leads_to(now, *next);
+    const bool keeps_in = has_in && before.kept && now.kept;
+    const bool keeps_out = has_out && next->kept && now.kept;
+    if (has_in || has_out) event->kept = keeps_in || keeps_out;
+    event->is_cut = has_in && has_out && keeps_in != keeps_out;
+    if (event->is_cut) event->phase = keeps_in ? 'f' : 's';
+    before = now;
+  }
+}
+
+// Settles the events of one arrow, of an arrow that forks, or of a chain. If it has a start and
+// another end, both have to stay. (Profilers write many arrows that lack one of them.)
+void settle_arrow(Iterator begin, Iterator end) {
+  const auto has = [&](bool start, bool kept) {
+    return std::any_of(begin, end, [&](const LinkedEvent& event) {
+      return (event.phase == 's') == start && (event.kept || !kept);
+    });
+  };
+  const bool is_whole = has(true, false) && has(false, false);
+  if (!is_whole) return;
+  const auto is_step = [](const LinkedEvent& event) { return event.phase == 't'; };
+  if (std::any_of(begin, end, is_step)) return settle_chain(begin, end);
+  if (has(true, true) && has(false, true)) return;
+  for (Iterator event = begin; event != end; ++event) event->kept = false;
+}
+
+// Settles all flow events of one id. It may be used again and again: each start begins another
+// arrow. (An end before the first start is assumed to belong to it: the clock of a GPU is not that
+// of its host.)
+void settle_flows(Iterator begin, Iterator end) {
+  const auto is_start = [](const LinkedEvent& event) { return event.phase == 's'; };
+  Iterator first = std::find_if(begin, end, is_start);
+  if (first != end) ++first;
+  while (true) {
+    const Iterator next = std::find_if(first, end, is_start);
+    settle_arrow(begin, next);
+    if (next == end) return;
+    begin = next;
+    first = next + 1;
+  }
+}
+
+// The open operations of one id, by name.
+class OpenOperations {
+ public:
+  void open(Iterator event) {
+    by_name_[event->name].push_back(order_.size());
+    order_.push_back({event, true});
+  }
+  // Returns the innermost operation of that name, or of any name if `name` is kNoText; nullptr if
+  // there is none.
+  const LinkedEvent* find(std::uint32_t name) {
+    if (name != kNoText) {
+      const auto found = by_name_.find(name);
+      return found == by_name_.end() || found->second.empty()
+                 ? nullptr
+                 : &*order_[found->second.back()].event;
+    }
+    while (!order_.empty() && !order_.back().is_open) order_.pop_back();
+    return order_.empty() ? nullptr : &*order_.back().event;
+  }
+  // Closes the operation that find() has found.
+  void close(std::uint32_t name) {
+    while (!order_.empty() && !order_.back().is_open) order_.pop_back();
+    std::vector<std::size_t>& same = by_name_[name == kNoText ? order_.back().event->name : name];
+    order_[same.back()].is_open = false;
+    same.pop_back();
+  }
+
+ private:
+  struct Operation {
+    Iterator event;
+    bool is_open;
+  };
+  std::vector<Operation> order_;
+  std::map<std::uint32_t, std::vector<std::size_t>> by_name_;
+};
+
+// Settles all async events of one id.
+void settle_operations(Iterator begin, Iterator end) {
+  OpenOperations open;
+  for (Iterator event = begin; event != end; ++event) {
+    if (event->phase == 'b' || event->phase == 'S') {
+      open.open(event);
+    } else if (const LinkedEvent* const start = open.find(event->name)) {
+      event->kept = start->kept;
+      if (event->phase == 'e' || event->phase == 'F') open.close(event->name);
+    }
+  }
+}
+
+}  // namespace
+
+std::uint32_t LinkedEvents::text(std::string_view first, std::string_view second, char kind) {
+  scratch_.assign(1, kind);
+  scratch_.append(first);
+  scratch_ += '\0';
+  scratch_.append(second);
+  return texts_.intern(scratch_);
+}
+
+std::uint64_t LinkedEvents::id(std::string_view key) {
+  std::uint64_t number = 0;
+  const char* const end = key.data() + key.size();
+  const auto [stop, error] = std::from_chars(key.data(), end, number);
+  if (error == std::errc{} && stop == end && number < kOddId) return number;
+  return kOddId | odd_ids_.intern(key);
+}
+
+void LinkedEvents::add(const Event& event, std::int64_t ns, std::uint32_t row, bool kept,
+                       bool excluded, bool binds_next) {
+  LinkedEvent linked;
+  linked.ns = ns;
+  linked.offset = event.offset;
+  linked.row = row;
+  linked.phase = event.phase;
+  linked.excluded = excluded;
+  linked.kept = kept;
+  linked.name = kNoText;
+  if (is_flow_phase(event.phase)) {
+    linked.binds_next = binds_next;
+    linked.label = text(flow_category(event), string_or_nothing(event.text(Key::name)), 'f');
+    linked.id = id(id_key(event.text(Key::id), id_scratch_));
+  } else {
+    const bool is_nestable = event.phase == 'b' || event.phase == 'e';
+    linked.label = is_nestable ? text(event.text(Key::cat), event.text(Key::scope), 'n')
+                               : text(event.text(Key::name), event.text(Key::scope), 'l');
+    if (is_nestable && event.has(Key::name)) linked.name = text(event.text(Key::name), {}, 'm');
+    linked.id = id(async_id_key(event, id_scratch_));
+  }
+  events_.push_back(linked);
+}
+
+void LinkedEvents::append(const LinkedEvents& later) {
+  std::vector<std::uint32_t> texts;
+  for (std::uint32_t i = 0; i < later.texts_.size(); ++i)
+    texts.push_back(texts_.intern(later.texts_[i]));
+  std::vector<std::uint64_t> ids;
+  for (std::uint32_t i = 0; i < later.odd_ids_.size(); ++i)
+    ids.push_back(kOddId | odd_ids_.intern(later.odd_ids_[i]));
+  for (LinkedEvent event : later.events_) {
+    event.label = texts[event.label];
+    if (event.name != kNoText) event.name = texts[event.name];
+    if ((event.id & kOddId) != 0) event.id = ids[event.id & ~kOddId];
+    events_.push_back(event);
+  }
+}
+
+void LinkedEvents::clear() {
+  events_.clear();
+  texts_.clear();
+  odd_ids_.clear();
+}
+
+void LinkedEvents::bind_flows(const FlowBinder& binder) {
+  for (LinkedEvent& event : events_) {
+    if (!is_flow_phase(event.phase)) continue;
+    const std::optional<bool> kept = binder.kept_at({event.ns, event.row, event.binds_next});
+    if (kept) event.kept = *kept && !event.excluded;
+  }
+}
+
+void LinkedEvents::settle() {
+  std::sort(events_.begin(), events_.end(), is_ordered);
+  for (Iterator begin = events_.begin(); begin != events_.end();) {
+    const Iterator end = std::find_if(begin, events_.end(), [&](const LinkedEvent& event) {
+      return !is_same_group(*begin, event);
+    });
+    if (is_flow_phase(begin->phase))
+      settle_flows(begin, end);
+    else
+      settle_operations(begin, end);
+    begin = end;
+  }
+}
+
+namespace {
+
+// True for events that Perfetto makes a slice of the thread of. These include instants, except
+// those of a process or of the whole trace.
+bool begins_slice(const Event& event) {
+  if (event.phase == 'X' || event.phase == 'B') return true;
+  const bool is_instant = event.phase == 'i' || event.phase == 'I' || event.phase == 'R';
+  const std::string_view scope = event.text(Key::s);
+  return is_instant && scope != "\"p\"" && scope != "\"g\"";
+}
+
+}  // namespace
+
+void FlowStarts::Found::add_slice(std::uint32_t row, std::int64_t ns) {
+  std::int64_t& first_ns = first_slice_ns.try_emplace(row, ns).first->second;
+  first_ns = std::min(first_ns, ns);
+}
+
+struct FlowStarts::Chunk : ChunkResult {
+  Found found;
+  TrackCache tracks;
+  FlowLabel flow_label;
+  std::string scratch;
+
+  void reset() {
+    found = {};
+    tracks.reset();
+    problems = {};
+  }
+};
+
+FlowStarts::FlowStarts(const MergePlan& plan)
+    : plan_(plan), pool_(std::make_unique<ResultPool<Chunk>>()), startless_(plan.files.size()) {}
+
+FlowStarts::~FlowStarts() = default;
+
+std::unique_ptr<ChunkResult> FlowStarts::make_result() {
+  return pool_->take();
+}
+
+void FlowStarts::recycle(std::unique_ptr<ChunkResult> result) {
+  pool_->give_back(std::move(result));
+}
+
+void FlowStarts::visit(ChunkResult& result, std::size_t file, const Event& event) {
+  const bool is_slice = begins_slice(event);
+  Chunk& chunk = static_cast<Chunk&>(result);
+  const TrackTarget* const target = chunk.tracks.find(plan_.tracks, file, event);
+  if (target == nullptr || (!is_slice && event.phase != 's' && event.phase != 'f')) return;
+  const EventTiming timing = time_start(event, chunk.problems);
+  std::int64_t ns = 0;
+  if (!timing.timed || !plan_.files[file].times.map(timing.start_ns, ns)) return;
+  if (is_slice) return chunk.found.add_slice(target->number, ns);
+  const bool waits = binds_to_next_slice(event);
+  if ((event.phase == 'f' && !waits) || is_shared_flow(event, plan_.files[file].shared_flows))
+    return;
+  const std::string_view id = flow_id_key(event, chunk.scratch);
+  if (id.empty()) return;  // viewers draw no arrow for it
+  const std::uint64_t flow = chunk.flow_label.hash(event) + plan_.files[file].flow_ids.number(id);
+  if (waits)
+    chunk.found.ends.push_back({flow, ns, event.offset});
+  else
+    chunk.found.starts.push_back({flow, ns, target->number});
+}
+
+void FlowStarts::take(ChunkResult& result, std::size_t) {
+  const Found& found = static_cast<Chunk&>(result).found;
+  for (const auto& [row, ns] : found.first_slice_ns) file_.add_slice(row, ns);
+  file_.starts.insert(file_.starts.end(), found.starts.begin(), found.starts.end());
+  file_.ends.insert(file_.ends.end(), found.ends.begin(), found.ends.end());
+}
+
+void FlowStarts::end_file(std::size_t file, const FileEnd&) {
+  std::unordered_map<std::uint64_t, std::int64_t> first_start_ns;
+  for (const Start& start : file_.starts) {
+    const auto slice = file_.first_slice_ns.find(start.row);
+    if (slice == file_.first_slice_ns.end() || slice->second > start.ns) continue;
+    const auto [known, is_new] = first_start_ns.try_emplace(start.flow, start.ns);
+    known->second = std::min(known->second, start.ns);
+  }
+  for (const End& end : file_.ends) {
+    const auto start = first_start_ns.find(end.flow);
+    if (start == first_start_ns.end() || start->second > end.ns)
+      startless_[file].push_back(end.offset);
+  }
+  file_ = {};
+}
+
+}  // namespace traceloom

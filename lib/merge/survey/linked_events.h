@@ -1,0 +1,134 @@
+// Events that belong together: which flow and async events stay with others, and which ends of
+// arrows lack a start.
+#pragma once
+
+#include "base/string_table.h"
+#include "event/event.h"
+#include "merge/plan/plan.h"
+#include "merge/slices/flow_binder.h"
+#include "scan/scan_files.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace traceloom {
+
+// LinkedEvents: the flow and async events of a file. Whether such an event stays depends on the
+// events that it belongs together with.
+//
+//   chunk.linked.add(event, start_ns, row, kept, ...);   // in parallel; kept: judged by itself
+//   linked.append(chunk.linked);                         // in file order
+//   linked.bind_flows(binder);
+//   linked.settle();
+
+// A flow event (s t f) or an async event (b e S T p F). An n stands alone.
+struct LinkedEvent {
+  std::int64_t ns = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t id = 0;     // a plain number, or kOddId with a number of LinkedEvents
+  std::uint32_t label = 0;  // the scope of the id: category and name, or `scope`
+  std::uint32_t name = 0;   // for async events; kNoText if there is none
+  std::uint32_t row = 0;
+  char phase = 0;
+  bool binds_next : 1 = false;
+  bool excluded : 1 = false;  // its name or category is excluded
+  bool kept : 1 = false;
+  bool is_cut : 1 = false;  // `phase` was made of a step (t)
+};
+
+// Reuse an object: it keeps some memory. Not thread-safe. Memory: 40 bytes an event, odd ids and
+// labels.
+class LinkedEvents {
+ public:
+  // `kept`: the event stays by its own time, name and category. `excluded`: its name or category
+  // forbids it anyway.
+  void add(const Event& event, std::int64_t ns, std::uint32_t row, bool kept, bool excluded,
+           bool binds_next);
+  // Appends a later part of the file.
+  void append(const LinkedEvents& later);
+  void clear();
+
+  // Flow events that are bound to a slice stay or go with it, unless they are excluded.
+  void bind_flows(const FlowBinder& binder);
+  // Lets ends stay or go with their begins, and drops arrows that lose one of their ends. If a
+  // chain of arrows loses a step (t), the events on either side become an end (f) and a start (s).
+  void settle();
+  const std::vector<LinkedEvent>& events() const { return events_; }
+
+ private:
+  std::uint32_t text(std::string_view first, std::string_view second, char kind);
+  std::uint64_t id(std::string_view key);
+
+  std::vector<LinkedEvent> events_;
+  StringTable texts_;
+  StringTable odd_ids_;
+  std::string scratch_;
+  std::string id_scratch_;
+};
+
+// FlowStarts: finds the ends of arrows (f) that wait for the next slice of their thread and have no
+// start.
+//
+//   FlowStarts starts(plan);
+//   scan_files(paths, starts, {});
+//   plan.files[file].startless_ends = starts.take(file);      // EventWriter binds them otherwise
+//
+// Why: when that slice begins, Perfetto draws an arrow to it from the start of the flow, or if
+// there is no start, from the first slice of the whole trace, which belongs to another rank. If the
+// end is bound to the slice around it ("bp": "e"), Perfetto draws nothing, as catapult does in both
+// cases.
+//
+// A start (an s; to Perfetto a step, t, is none) counts from its time on, and only if its thread
+// has already had a slice that it can be bound to.
+
+// Reads the files that have such ends (FileSurvey::next_ends). They are few: torch binds all of its
+// ends to the slice around. Memory: 24 bytes a flow event of the file that is being read.
+class FlowStarts : public FileVisitor {
+ public:
+  // `plan` must outlive this visitor. Arrows of PlanOptions::shared_flows may start in another
+  // file, so their ends are left alone.
+  explicit FlowStarts(const MergePlan& plan);
+  ~FlowStarts() override;
+
+  // Returns the ends in a file that has been read: offsets, ascending.
+  std::vector<std::uint64_t> take(std::size_t file) { return std::move(startless_[file]); }
+
+  Args wanted_args() const override { return Args::skip; }  // nothing is written here
+  std::unique_ptr<ChunkResult> make_result() override;
+  void recycle(std::unique_ptr<ChunkResult> result) override;
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override;
+  void take(ChunkResult& result, std::size_t file) override;
+  void end_file(std::size_t file, const FileEnd& end) override;
+
+ private:
+  struct Start {
+    std::uint64_t flow;  // FlowLabel::hash() plus the number of its id
+    std::int64_t ns;
+    std::uint32_t row;  // TrackTarget::number
+  };
+  struct End {
+    std::uint64_t flow;
+    std::int64_t ns;
+    std::uint64_t offset;
+  };
+  // Slices, starts and ends found in a chunk, or in a file.
+  struct Found {
+    std::unordered_map<std::uint32_t, std::int64_t> first_slice_ns;  // key: row
+    std::vector<Start> starts;
+    std::vector<End> ends;
+
+    void add_slice(std::uint32_t row, std::int64_t ns);
+  };
+  struct Chunk;
+
+  const MergePlan& plan_;
+  std::unique_ptr<ResultPool<Chunk>> pool_;
+  Found file_;  // the one that is being read
+  std::vector<std::vector<std::uint64_t>> startless_;
+};
+
+}  // namespace traceloom

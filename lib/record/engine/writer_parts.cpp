@@ -1,0 +1,247 @@
+#include "record/engine/writer_parts.h"
+
+#include "base/problems.h"
+#include "record/files/event_sources.h"
+#include "record/slots.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+#include <utility>
+
+namespace traceloom::record {
+
+CommandQueue::Sent CommandQueue::send(Command& command) {
+  std::unique_lock lock(mutex_);
+  if (is_stop_sent_) return {sent_, false};
+  if (holds_ring(command)) pool_.hold();
+  // The time is read with the lock held, so that what the thread drains without a command lies
+  // before the next command.
+  command.ticks = detail::now();
+  command.dropped = pool_.dropped();
+  const std::uint64_t number = ++sent_;
+  if (command.kind == Command::Kind::end_cycle) last_end_of_cycle_ = number;
+  is_stop_sent_ = command.kind == Command::Kind::stop;
+  commands_.push_back(std::move(command));
+  lock.unlock();
+  pool_.wake();
+  return {number, true};
+}
+
+bool CommandQueue::wait(std::uint64_t number, unsigned timeout_ms) {
+  std::unique_lock lock(mutex_);
+  return finished_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                            [&] { return finished_number_ >= number || is_stopped_; });
+}
+
+void CommandQueue::wait(std::uint64_t number) {
+  std::unique_lock lock(mutex_);
+  finished_.wait(lock, [&] { return finished_number_ >= number || is_stopped_; });
+}
+
+bool CommandQueue::is_finished(std::uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  return finished_number_ >= number;
+}
+
+std::uint64_t CommandQueue::last_end_of_cycle() const {
+  const std::lock_guard lock(mutex_);
+  return last_end_of_cycle_;
+}
+
+void CommandQueue::take(std::vector<Command>& commands) {
+  commands.clear();
+  const std::lock_guard lock(mutex_);
+  commands.swap(commands_);
+}
+
+std::optional<std::uint64_t> CommandQueue::ticks_if_idle() const {
+  const std::lock_guard lock(mutex_);
+  if (!commands_.empty()) return std::nullopt;
+  return detail::now();
+}
+
+void CommandQueue::finish_one(bool is_stop) {
+  const std::lock_guard lock(mutex_);
+  ++finished_number_;
+  is_stopped_ |= is_stop;
+  finished_.notify_all();
+}
+
+bool CommandQueue::holds_ring(const Command& command) const {
+  return when_full_ == WhenFull::ring && command.ends_cycle();
+}
+
+std::string current_problem() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an exception of an unknown type";
+  }
+}
+
+std::string current_reason() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error.problem();
+  } catch (...) {
+    return current_problem();
+  }
+}
+
+StatusBoard::StatusBoard(const Options& options)
+    : options_(options), kept_(options.num_traces_to_keep) {
+  status_.clock = detail::clock_is_tsc.load() ? "tsc" : "monotonic";
+}
+
+Status StatusBoard::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+std::vector<SavedTrace> StatusBoard::saved_traces() const {
+  const std::lock_guard lock(mutex_);
+  return kept_.list();
+}
+
+void StatusBoard::tell(const std::string& text) const {
+  if (!options_.log) return;
+  try {
+    options_.log(text);
+  } catch (...) {
+    return;  // nobody can be informed of a log that fails
+  }
+}
+
+void StatusBoard::set_error(const std::string& text) {
+  {
+    const std::lock_guard lock(mutex_);
+    status_.last_error = text;
+  }
+  tell(text);
+}
+
+void StatusBoard::add_counts(std::uint64_t events, std::uint64_t lost,
+                             std::optional<std::uint64_t> bytes) {
+  const std::lock_guard lock(mutex_);
+  status_.events += events;
+  status_.lost += lost;
+  if (bytes) status_.bytes = *bytes;
+}
+
+void StatusBoard::save(const SavedTrace& saved, std::optional<TracePart> part) {
+  std::optional<std::string> complaint;
+  if (part) {
+    const std::lock_guard lock(mutex_);
+    complaint = kept_.add(saved, *part);
+  }
+  if (complaint) set_error(*complaint);
+  if (options_.on_saved) {
+    try {
+      options_.on_saved(saved);
+    } catch (...) {
+      set_error(current_problem());
+    }
+  }
+  std::vector<std::string> complaints;
+  {
+    const std::lock_guard lock(mutex_);
+    complaints = kept_.delete_old();
+  }
+  for (const std::string& each : complaints) set_error(each);
+}
+
+HandlerList::HandlerList(const Options& options, StatusBoard& status, NextPath next_path)
+    : status_(status) {
+  if (options.write_json) {
+    json_ = std::make_shared<JsonSink>(
+        JsonSinkOptions{options.gzip_level, options.overwrite, std::move(next_path)});
+    handlers_.push_back({json_});
+  }
+  for (const std::shared_ptr<TraceHandler>& handler : options.handlers)
+    handlers_.push_back({handler});
+}
+
+void HandlerList::begin_cycle() {
+  json_failure_.clear();
+  for (Handler& handler : handlers_) handler.has_failed = false;
+}
+
+void HandlerList::take_external_trace(const std::string& path) {
+  for (Handler& handler : handlers_) {
+    if (handler.has_failed) continue;
+    try {
+      handler.handler->external_trace(path);
+    } catch (const ImperfectTrace& error) {
+      status_.set_error(error.what());
+    } catch (...) {
+      if (handler.handler == json_)
+        status_.set_error(current_problem() + "; the external trace is left out");
+      else
+        fail(handler);
+    }
+  }
+}
+
+void HandlerList::fail_json() {
+  fail(handlers_.front());
+}
+
+// Notes the exception that is being handled.
+void HandlerList::fail(Handler& handler) {
+  handler.has_failed = true;
+  const bool is_json = handler.handler == json_;
+  if (is_json) json_failure_ = current_reason();
+  status_.set_error(current_problem() + (is_json ? "; nothing more of this cycle is written"
+                                                 : "; the handler gets no more of this cycle"));
+}
+
+namespace {
+
+constexpr std::int64_t kBetweenPairsNs = 1'000'000'000;
+
+}  // namespace
+
+void WriterClock::keep_time() {
+  ClockPair pair = read_clock_pair();
+  while (!line_.is_ready()) {
+    const std::int64_t passed_ns = pair.monotonic_ns - line_.start().monotonic_ns;
+    if (passed_ns < kLeastBaselineNs)
+      std::this_thread::sleep_for(std::chrono::nanoseconds(kLeastBaselineNs - passed_ns));
+    pair = read_clock_pair();
+    line_.add(pair);
+    if (line_.is_ready() && journal_ != nullptr) journal_->add_segment(line_.last_segment());
+  }
+  if (pair.monotonic_ns - line_.last().monotonic_ns < kBetweenPairsNs) return;
+  check(pair);
+  line_.add(pair);
+  if (journal_ != nullptr) journal_->add_segment(line_.last_segment());
+}
+
+ClockPair WriterClock::read() {
+  const ClockPair pair = read_clock_pair();
+  check(pair);
+  return pair;
+}
+
+// Called at both ends of a cycle, and every second in between: a machine that was moved while it
+// ran may have another counter.
+void WriterClock::check(const ClockPair& pair) {
+  constexpr std::int64_t kMostErrorNs = 1'000'000;
+  constexpr std::int64_t kMostDrift = 1000;  // one part in so many, while the thread did not look
+  const std::int64_t error_ns = std::abs(line_.check(pair));
+  const std::int64_t passed_ns = pair.monotonic_ns - line_.last().monotonic_ns;
+  if (error_ns <= kMostErrorNs + passed_ns / kMostDrift) return;
+  distrust_counter();
+  if (std::exchange(is_told_, true)) return;
+  status_.set_error(
+      "the processor's counter was " + std::to_string(error_ns / 1000) +
+      " us off CLOCK_MONOTONIC, and so may times of this trace be; further sessions of this "
+      "process go by CLOCK_MONOTONIC");
+}
+
+}  // namespace traceloom::record

@@ -1,0 +1,158 @@
+// Where the events of a trace come from: the slots that threads leave, and the traces of other
+// profilers.
+#pragma once
+
+#include "base/problems.h"
+#include "record/buffers/clock.h"
+#include "record/slots.h"
+#include "record/trace_handler.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace traceloom::record {
+
+// EventFeeder: makes the events that handlers get of the slots that threads leave in their chunks.
+//
+//   EventFeeder feeder(line, [](std::uint32_t id) { return find(id); });
+//   feeder.feed(slot, thread, [](TraceHandler& handler) ...);
+
+// Not thread-safe.
+class EventFeeder {
+ public:
+  using FindLabel = std::function<const EventLabel*(std::uint32_t id)>;
+
+  EventFeeder(const TimeLine& line, FindLabel find_label)
+      : line_(line), find_label_(std::move(find_label)) {}
+
+  // Calls `use` for each long-running marker that has begun in this file and not ended yet, the
+  // innermost first. The event lasts up to `at_ns`, where a save cuts the file.
+  template <typename Use>
+  void for_each_open(std::int64_t at_ns, const Use& use);
+  // Begins another file. The begins of long-running markers that were fed before are in the file
+  // before; their ends are handed over as whole durations.
+  void begin_file() { open_.clear(); }
+  // Hands over one event: the slot, and the slots after it that belong to it. `call` gets each
+  // TraceHandler call as a function: call([&](TraceHandler& handler) { handler.duration(event); }).
+  // Returns false for a slot that is no event, such as one with an unknown label.
+  template <typename Call>
+  bool feed(const detail::Slot& slot, const EventThread& thread, const Call& call);
+  // Notes that the begin of this end is in the file that a recovery goes on with.
+  void assume_open(const detail::Slot& end) { open_.try_emplace(identity(end)); }
+
+  // The counters of processors may differ by a little. If an event ends earlier by more, it began
+  // on the clock of another session.
+  static bool ends_before_it_begins(const detail::Slot& slot) {
+    constexpr std::uint64_t kLittle = 1'000'000;
+    const std::uint64_t end = commit_ticks(slot);
+    return end < slot.time && slot.time - end > kLittle;
+  }
+  // Returns the ticks at which the thread let go of the slot.
+  static std::uint64_t commit_ticks(const detail::Slot& slot) {
+    const bool lasts = slot.kind == detail::Kind::whole || slot.kind == detail::Kind::end;
+    return lasts ? slot.time + slot.value : slot.time;
+  }
+
+ private:
+  using Identity = std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>;
+  static Identity identity(const detail::Slot& slot) { return {slot.time, slot.site, slot.extra}; }
+  const EventLabel* label(std::uint32_t id);
+  DurationPart part_of(const detail::Slot& slot, const EventThread& thread);
+  const double* values_of(const detail::Slot& slot);
+
+  const TimeLine& line_;
+  FindLabel find_label_;
+  std::vector<const EventLabel*> labels_;  // index: id
+  // The open long-running markers, with the thread that began each; they are few.
+  std::map<Identity, const EventThread*> open_;
+  std::vector<double> values_;
+};
+
+template <typename Call>
+bool EventFeeder::feed(const detail::Slot& slot, const EventThread& thread, const Call& call) {
+  const EventLabel* const label = this->label(slot.site);
+  if (label == nullptr || ends_before_it_begins(slot)) return false;
+  const std::int64_t at_ns = line_.ns(slot.time);
+  const auto epoch = static_cast<std::uint32_t>(slot.extra >> 32);
+  const auto batch = static_cast<std::uint32_t>(slot.extra);
+  switch (slot.kind) {
+    case detail::Kind::none:
+      return false;
+    case detail::Kind::instant: {
+      const InstantEvent event{label, &thread, at_ns, epoch, batch};
+      call([&](TraceHandler& handler) { handler.instant(event); });
+      return true;
+    }
+    case detail::Kind::counter: {
+      if (slot.value_count > label->key_count) return false;
+      const CounterEvent event{label, &thread, at_ns, values_of(slot), slot.value_count};
+      call([&](TraceHandler& handler) { handler.counter(event); });
+      return true;
+    }
+    case detail::Kind::whole:
+    case detail::Kind::begin:
+    case detail::Kind::end:
+      break;
+  }
+  DurationEvent event{label, &thread, DurationPart::whole, at_ns, 0, epoch, batch};
+  if (slot.kind != detail::Kind::begin)
+    event.duration_ns = std::max<std::int64_t>(line_.ns(commit_ticks(slot)) - at_ns, 0);
+  if (slot.kind != detail::Kind::whole) event.part = part_of(slot, thread);
+  if (slot.kind == detail::Kind::end && event.part == DurationPart::whole) event.cut_id = slot.time;
+  call([&](TraceHandler& handler) { handler.duration(event); });
+  return true;
+}
+
+template <typename Use>
+void EventFeeder::for_each_open(std::int64_t at_ns, const Use& use) {
+  for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
+    const auto& [ticks, id, position] = open->first;
+    const EventLabel* const label = this->label(id);
+    if (label == nullptr || open->second == nullptr) continue;
+    DurationEvent event{label, open->second, DurationPart::end, line_.ns(ticks)};
+    event.duration_ns = std::max<std::int64_t>(at_ns - event.begin_ns, 0);
+    event.epoch = static_cast<std::uint32_t>(position >> 32);
+    event.batch = static_cast<std::uint32_t>(position);
+    event.cut_id = ticks;
+    use(event);
+  }
+}
+
+// copy_external_trace(): copies the events of another profiler's trace as events of ours.
+//
+//   copy_external_trace("rank0.pt.trace.json.gz", 0, [&](std::string_view event) { sink(event); });
+
+// Thrown if part of the trace could not be read, or had to be repaired. All that can be used has
+// been handed over before.
+class ImperfectTrace : public Error {
+ public:
+  using Error::Error;
+};
+
+// Hands over each event of the trace (plain or gzip; a list, also one that is not closed or cut, or
+// an object with traceEvents) with these changes:
+//
+//   ts    counts from 1970: the base time of the file is added (Kineto's baseTimeNanoseconds)
+//   pid   becomes `rank` for the process that records, or if it has no events, for the process
+//         of the first event that is no metadata, and for events without a pid. Each other one (a
+//         GPU of torch, "Spans") becomes rank + k * 2^21, k = 1, 2, ... in order of appearance:
+//         rows that were apart stay apart, and belong to no other rank.
+//   names of that process are left out, because it has one already, and so are facts of rank and
+//         clock (global_rank, clock_sync_timestamp_us, ...), because the file has its own
+//   text  that is not strict JSON (NaN, bytes that are not UTF-8, raw control characters, ...) is
+//         repaired as a merge repairs it (event_repair.h)
+//
+// Events without a phase or a usable time are left out. The file is read twice. Throws Error if it
+// cannot be read or is no trace. Throws ImperfectTrace at the end if the trace is cut or damaged,
+// if something was left out or repaired (it says how often, and where first), or if the base time
+// is no number.
+void copy_external_trace(const std::string& path, std::int64_t rank,
+                         const std::function<void(std::string_view)>& use);
+
+}  // namespace traceloom::record

@@ -1,0 +1,151 @@
+#include "select/selection.h"
+
+#include "base/problems.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <charconv>
+#include <re2/re2.h>
+#include <tuple>
+
+namespace traceloom {
+
+bool is_in(const std::vector<NumberRange>& ranges, std::int64_t number) {
+  return std::any_of(ranges.begin(), ranges.end(), [number](const NumberRange& range) {
+    return number >= range.first && number <= range.last;
+  });
+}
+
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  std::int64_t number = -1;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || rest != end || number < 0) return std::nullopt;
+  return number;
+}
+
+std::optional<std::vector<NumberRange>> parse_number_ranges(std::string_view text) {
+  std::vector<NumberRange> ranges;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    const std::size_t dash = word.find('-');
+    const std::optional<std::int64_t> first = parse_number(word.substr(0, dash));
+    const std::optional<std::int64_t> last =
+        dash == std::string_view::npos ? first : parse_number(word.substr(dash + 1));
+    if (!first || !last) return std::nullopt;
+    ranges.push_back({*first, *last});
+    if (comma == std::string_view::npos) return ranges;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+namespace {
+
+// `text` is empty (no bound) or a duration; returns false if it is neither.
+bool parse_time_bound(std::string_view text, std::optional<std::int64_t>& bound_ns) {
+  if (text.empty()) return true;
+  bound_ns = parse_duration(text);
+  return bound_ns.has_value();
+}
+
+}  // namespace
+
+std::optional<TimeSelection> TimeSelection::parse(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  TimeSelection selection;
+  if (!parse_time_bound(text.substr(0, colon), selection.from_ns)) return std::nullopt;
+  if (!parse_time_bound(text.substr(colon + 1), selection.to_ns)) return std::nullopt;
+  if (selection.from_ns && selection.to_ns && *selection.to_ns < *selection.from_ns)
+    return std::nullopt;
+  return selection;
+}
+
+namespace {
+
+// `text` is empty (no bound) or a number; returns false if it is neither.
+bool parse_step_bound(std::string_view text, std::optional<std::int64_t>& bound) {
+  if (text.empty()) return true;
+  bound = parse_number(text);
+  return bound.has_value();
+}
+
+}  // namespace
+
+std::optional<StepSelection> StepSelection::parse(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  StepSelection selection;
+  if (!parse_step_bound(text.substr(0, colon), selection.first)) return std::nullopt;
+  if (colon == std::string_view::npos) {
+    selection.last = selection.first;
+    return selection.first ? std::optional(selection) : std::nullopt;
+  }
+  if (!parse_step_bound(text.substr(colon + 1), selection.last)) return std::nullopt;
+  if (selection.first && selection.last && *selection.last < *selection.first) return std::nullopt;
+  return selection;
+}
+
+std::vector<TimeWindow> StepSelection::windows_of(std::vector<StepStart> starts) const {
+  std::sort(starts.begin(), starts.end(), [](const StepStart& a, const StepStart& b) {
+    return std::tie(a.begin_ns, a.number) < std::tie(b.begin_ns, b.number);
+  });
+  std::vector<TimeWindow> windows;
+  const auto add = [&](std::int64_t from_ns, std::int64_t to_ns) {
+    if (!windows.empty() && windows.back().to_ns == from_ns)
+      windows.back().to_ns = to_ns;
+    else if (from_ns < to_ns)
+      windows.push_back({from_ns, to_ns});
+  };
+  constexpr TimeWindow kAll;
+  if (!first) add(kAll.from_ns, starts.empty() ? kAll.to_ns : starts.front().begin_ns);
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    if (contains(starts[i].number))
+      add(starts[i].begin_ns, i + 1 < starts.size() ? starts[i + 1].begin_ns : kAll.to_ns);
+  return windows;
+}
+
+namespace {
+
+std::shared_ptr<const RE2> compile(const std::string& expression) {
+  auto regex = std::make_shared<const RE2>(expression, RE2::Quiet);
+  if (!regex->ok())
+    throw UsageError("'" + expression + "' is not a regular expression: " + regex->error());
+  return regex;
+}
+
+bool is_found(const std::vector<NamePattern>& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [name](const NamePattern& pattern) { return pattern.found_in(name); });
+}
+
+}  // namespace
+
+NamePattern::NamePattern(const std::string& expression)
+    : expression_(expression), regex_(compile(expression)) {}
+
+bool NamePattern::found_in(std::string_view name) const {
+  return RE2::PartialMatch({name.data(), name.size()}, *regex_);
+}
+
+bool has_category(std::string_view list, const std::vector<std::string>& wanted) {
+  while (true) {
+    const std::size_t comma = list.find(',');
+    if (std::find(wanted.begin(), wanted.end(), list.substr(0, comma)) != wanted.end()) return true;
+    if (comma == std::string_view::npos) return false;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+bool LabelFilter::accepts(std::string_view name, std::string_view category) const {
+  return (categories.empty() || has_category(chosen_category(category), categories)) &&
+         (names.empty() || is_found(names, name)) && !excludes(name, category);
+}
+
+bool LabelFilter::excludes(std::string_view name, std::string_view category) const {
+  return (!excluded_categories.empty() &&
+          has_category(chosen_category(category), excluded_categories)) ||
+         is_found(excluded_names, name);
+}
+
+}  // namespace traceloom
