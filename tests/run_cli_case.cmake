@@ -10,7 +10,8 @@
 # The script finds the tools on PATH and testdata/ as "$TESTDATA". That is a relative path, through a
 # link in SCRATCH, so that messages which name a file are the same on every machine.
 #
-# With UPDATE=1 in the environment the folder is rewritten to what happened; review the diff.
+# With UPDATE=1 in the environment the folder is rewritten to what happened; review the diff. A case that cannot run
+# here, because a program is missing, is left as it is, and fails.
 cmake_minimum_required(VERSION 3.24)
 
 cmake_path(GET SCRATCH FILENAME test)
@@ -26,9 +27,14 @@ function(run_case)
     file(REMOVE_RECURSE ${SCRATCH}/${own})
   endforeach()
   file(CREATE_LINK ${SOURCE_DIR}/testdata ${SCRATCH}/testdata SYMBOLIC)
+  # bash calls this function for each program that it does not find, wherever the script sends what bash says of it.
+  set(note_missing "() { echo \"$1\" >> '${actual}/missing'
+    echo \"$0: line \${BASH_LINENO[0]}: $1: command not found\" >&2
+    return 127
+  }")
   execute_process(
     COMMAND ${CMAKE_COMMAND} -E env --unset=COLUMNS --unset=UPDATE "PATH=${TOOLS}:$ENV{PATH}"
-            TESTDATA=testdata SOURCE_DIR=${SOURCE_DIR} LC_ALL=C.UTF-8 TZ=UTC bash ${CASE}/cmd
+            "BASH_FUNC_command_not_found_handle%%=${note_missing}" TESTDATA=testdata SOURCE_DIR=${SOURCE_DIR} LC_ALL=C.UTF-8 TZ=UTC bash ${CASE}/cmd
     WORKING_DIRECTORY ${SCRATCH}
     OUTPUT_FILE ${actual}/stdout ERROR_FILE ${actual}/stderr RESULT_VARIABLE code)
   file(WRITE ${actual}/exit "${code}\n")
@@ -42,6 +48,29 @@ function(forget_speed file)
   if(NOT text STREQUAL without)
     file(WRITE ${file} "${without}")
   endif()
+endfunction()
+
+# Why the case did not run as it would where everything is installed, or nothing. What it printed is then no expectation.
+function(why_not_run reason_out)
+  file(STRINGS ${actual}/exit code)
+  # bash names the script by its whole path, which no expectation can hold. The others start a program for the script.
+  execute_process(
+    COMMAND grep -aEhm1 -e "/cmd: line [0-9]+: " -e "^[^ ]*sh: [0-9]+: .*: not found$"
+            -e "^(env|nice|nohup|setsid|stdbuf|timeout|xargs): .*No such file or directory$" ${actual}/stderr ${actual}/stdout
+    OUTPUT_VARIABLE said)
+  if(EXISTS ${actual}/missing)
+    file(STRINGS ${actual}/missing programs)
+    list(REMOVE_DUPLICATES programs)
+    list(JOIN programs ", " programs)
+    set(reason "not installed: ${programs}")
+  elseif(said)
+    string(REGEX REPLACE "\n.*" "" reason "${said}")
+  elseif(code MATCHES "^12[67]$")
+    set(reason "it exits with ${code}, as a shell does that finds no program; if it should, print the code: echo $?")
+  elseif(NOT code MATCHES "^[0-9]+$")
+    set(reason "bash did not end by itself: ${code}")
+  endif()
+  set(${reason_out} ${reason} PARENT_SCOPE)
 endfunction()
 
 # Two lists of files, to be compared one by one.
@@ -102,6 +131,12 @@ function(rewrite expected got)
 endfunction()
 
 run_case()
+if("$ENV{UPDATE}")
+  why_not_run(reason)
+  if(reason)
+    message(FATAL_ERROR "${test} cannot run here, so what it expects stays: ${reason}")
+  endif()
+endif()
 list_files(expected_files actual_files)
 set(failed FALSE)
 foreach(expected got IN ZIP_LISTS expected_files actual_files)
