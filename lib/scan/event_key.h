@@ -67,6 +67,19 @@ class EventKeyTable {
   std::array<Slot, 32> slots_{};
 };
 
+// Names are compared as a word: of a longer one the walk would compare the first eight bytes alone,
+// and event shapes would never find it. A Key for which key_name() was forgotten has an empty name.
+constexpr bool names_fit_in_a_word() {
+  for (std::size_t i = 0; i < kKeyCount; ++i) {
+    const std::size_t size = key_name(static_cast<Key>(i)).size();
+    if (size == 0 || size > sizeof(std::uint64_t)) return false;
+  }
+  return true;
+}
+static_assert(names_fit_in_a_word(),
+              "key_name() has a name for each Key, of at most eight bytes; EventKeyTable finds no "
+              "longer one");
+
 inline constexpr EventKeyTable kEventKeys;
 
 }  // namespace traceloom
