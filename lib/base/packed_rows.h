@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <iterator>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -152,10 +153,7 @@ class PackedRows {
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(blocks_, last_, size_);
-  }
+  auto wired() { return std::tie(blocks_, last_, size_); }
   Iterator begin() const { return {blocks_.data(), size_}; }
   Iterator end() const { return {nullptr, 0}; }
   // Reads all rows up to `place`, so it is for single look-ups. Throws std::out_of_range.

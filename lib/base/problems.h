@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -184,10 +185,7 @@ class ProblemCounts {
   bool has_loss() const;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(met_);
-  }
+  auto wired() { return std::tie(met_); }
 
  private:
   struct Met {
@@ -196,10 +194,7 @@ class ProblemCounts {
     std::uint64_t first_offset;
     std::string words;
 
-    template <typename Wire>
-    void wire(Wire& wire) {
-      wire(problem, count, first_offset, words);
-    }
+    auto wired() { return std::tie(problem, count, first_offset, words); }
   };
   const Met* find(Problem problem) const;
 

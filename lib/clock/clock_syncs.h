@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -29,10 +30,7 @@ struct SyncRounds {
   std::vector<std::int64_t> enter_ns;
   std::vector<std::int64_t> exit_ns;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(enter_ns, exit_ns);
-  }
+  auto wired() { return std::tie(enter_ns, exit_ns); }
 
   bool empty() const { return enter_ns.empty(); }
   bool operator==(const SyncRounds&) const = default;
@@ -43,10 +41,7 @@ struct CycleRounds {
   SyncRounds start = {};
   SyncRounds end = {};
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(start, end);
-  }
+  auto wired() { return std::tie(start, end); }
 
   bool empty() const { return start.empty() && end.empty(); }
   bool operator==(const CycleRounds&) const = default;
@@ -165,10 +160,7 @@ struct SyncEvent {
   // when it was answered, and uses the middle.
   std::int64_t error_ns = 0;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(id, moment_ns, error_ns);
-  }
+  auto wired() { return std::tie(id, moment_ns, error_ns); }
 };
 
 struct SyncNode {

@@ -22,6 +22,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -48,10 +49,7 @@ class TimeMap {
     explicit Line(std::vector<Knot> all);
     std::vector<Knot> knots;
     bool has_slope;
-    template <typename Wire>
-    void wire(Wire& wire) {
-      wire(knots, has_slope);
-    }
+    auto wired() { return std::tie(knots, has_slope); }
     bool operator==(const Line&) const = default;
   };
   struct Cycle;

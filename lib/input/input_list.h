@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -31,10 +32,7 @@ struct Input {
   const std::string& file() const { return digest.empty() ? path : digest; }
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(path, forced_rank, named_again, is_named, found_by, digest);
-  }
+  auto wired() { return std::tie(path, forced_rank, named_again, is_named, found_by, digest); }
 
   // Compares which file it is, not how it was found.
   friend bool operator==(const Input& a, const Input& b) {

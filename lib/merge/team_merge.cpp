@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,10 +39,7 @@ struct Piece {
   PartSize size;
   WrittenPart written;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(size, written);
-  }
+  auto wired() { return std::tie(size, written); }
 };
 
 class TeamMerge {

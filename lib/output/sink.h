@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace traceloom {
 
@@ -19,10 +20,7 @@ struct FileGap {
   std::string path;         // of the file while it is written
   std::uint64_t begin = 0;  // offset of the part, in bytes
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(path, begin);
-  }
+  auto wired() { return std::tie(path, begin); }
 };
 
 // Destruction without close() abandons the output: a FileSink leaves the old file

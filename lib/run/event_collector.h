@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -54,11 +55,7 @@ struct CollectedEvents : FileReading {
   RowNames row_names = {};
 
   // For other processes: see team/wire.h. row_names are empty once the file has been read.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    FileReading::wire(wire);
-    wire(parts, phases);
-  }
+  auto wired() { return std::tuple_cat(FileReading::wired(), std::tie(parts, phases)); }
 };
 
 class EventCollector : public FileVisitor {

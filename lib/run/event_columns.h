@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -304,9 +305,9 @@ struct EventColumns {
   PackedRows<RowSpan> on_rows = {};
 
   // For other processes: see team/wire.h. on_rows are empty once the file has been read.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(file, hosts, operators, frames, calls, devices, marks, unknown, memory, counters);
+  auto wired() {
+    return std::tie(file, hosts, operators, frames, calls, devices, marks, unknown, memory,
+                    counters);
   }
 
   bool empty() const {

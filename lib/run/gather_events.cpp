@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,27 +21,18 @@ struct Texts {
     std::string name;
     std::string category;
     EventClass kind;
-    template <typename Wire>
-    void wire(Wire& wire) {
-      wire(name, category, kind);
-    }
+    auto wired() { return std::tie(name, category, kind); }
   };
   struct Track {
     std::size_t file = 0;
     std::string pid;
     std::string tid;
-    template <typename Wire>
-    void wire(Wire& wire) {
-      wire(file, pid, tid);
-    }
+    auto wired() { return std::tie(file, pid, tid); }
   };
   std::vector<Label> labels;
   std::vector<Track> tracks;
   std::vector<std::string> details;
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(labels, tracks, details);
-  }
+  auto wired() { return std::tie(labels, tracks, details); }
 };
 
 Texts texts_of(EventCollector& collector) {
@@ -161,10 +153,7 @@ struct Readings {
   Texts texts;
   std::vector<CollectedEvents> readings;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(files, texts, readings);
-  }
+  auto wired() { return std::tie(files, texts, readings); }
 };
 
 Readings readings_of(const FileBlock& own, EventCollector& collector,
@@ -183,10 +172,7 @@ struct MovedRank {
   std::int64_t rank = 0;
   std::vector<EventColumns> parts;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(rank, parts);
-  }
+  auto wired() { return std::tie(rank, parts); }
 };
 
 // Returns the process of each rank: the first that has events of it, or that knows it if none has

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <future>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace traceloom {
@@ -276,10 +277,7 @@ struct RankFacts {
   Intervals unrecorded;
   EventKinds kinds;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(place, steps, unrecorded, kinds);
-  }
+  auto wired() { return std::tie(place, steps, unrecorded, kinds); }
 };
 
 void share_facts(Team& team, std::vector<RankEvents>& ranks) {

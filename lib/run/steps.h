@@ -95,10 +95,7 @@ struct StepList {
   Intervals times() const;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(kind, list, dropped, open_end, rest, probes);
-  }
+  auto wired() { return std::tie(kind, list, dropped, open_end, rest, probes); }
 };
 
 StepList find_steps(const std::vector<EventColumns>& parts);

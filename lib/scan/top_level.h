@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,10 +31,7 @@ struct TopLevelEntry {
   std::string value;         // JSON text; it may be no strict JSON
   std::uint64_t offset = 0;  // offset of the value in the uncompressed text
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(key, value, offset);
-  }
+  auto wired() { return std::tie(key, value, offset); }
 };
 
 class TopLevelParser {

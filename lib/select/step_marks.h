@@ -43,10 +43,7 @@ class StepMarks {
   // the file.
   std::vector<StepMark> list(const FileRank& file) const;
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(begins_, trains_, long_spans_);
-  }
+  auto wired() { return std::tie(begins_, trains_, long_spans_); }
 
  private:
   struct Thread {
@@ -55,10 +52,7 @@ class StepMarks {
     friend bool operator<(const Thread& a, const Thread& b) {
       return std::tie(a.pid, a.tid) < std::tie(b.pid, b.tid);
     }
-    template <typename Wire>
-    void wire(Wire& wire) {
-      wire(pid, tid);
-    }
+    auto wired() { return std::tie(pid, tid); }
   };
   using Trains = std::map<std::int64_t, std::int64_t>;  // time -> batch
   struct LongSpan {
@@ -67,10 +61,7 @@ class StepMarks {
     std::int64_t start_ns;
     std::int64_t end_ns;
 
-    template <typename Wire>
-    void wire(Wire& wire) {
-      wire(thread, number, start_ns, end_ns);
-    }
+    auto wired() { return std::tie(thread, number, start_ns, end_ns); }
   };
   static Thread thread_of(const Event& event);
   void add_batch(const Event& event, std::int64_t batch, std::int64_t start_ns,

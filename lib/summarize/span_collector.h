@@ -21,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -47,10 +48,7 @@ struct FileWindow {
   TimeWindow window = {};
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(times, window);
-  }
+  auto wired() { return std::tie(times, window); }
 
   bool contains(std::int64_t start_ns) const {
     std::int64_t ns = 0;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 namespace traceloom {
@@ -82,10 +83,7 @@ struct Findings {
   bool mixes_files = false;
   bool has_device_rows = false;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(is_repeat, ranks, mixes_files, has_device_rows);
-  }
+  auto wired() { return std::tie(is_repeat, ranks, mixes_files, has_device_rows); }
 };
 
 // True if spans that do not count share groups with spans that do.

@@ -24,6 +24,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -88,10 +89,7 @@ struct SummaryRow {
   double share = 0;  // share of the total of all rows, also those after `top`
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(rank, name, categories, stats, share);
-  }
+  auto wired() { return std::tie(rank, name, categories, stats, share); }
 };
 
 struct Summary {

@@ -12,6 +12,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -30,10 +31,7 @@ struct RowPart {
   std::vector<std::string> categories;
   DurationValues durations;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(rank, name, side, categories, durations.small, durations.large);
-  }
+  auto wired() { return std::tie(rank, name, side, categories, durations.small, durations.large); }
 };
 
 // The objects to which the groups refer, and the parts, must outlive the collector. Not

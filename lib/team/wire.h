@@ -3,12 +3,13 @@
 //   struct Finding {
 //     std::string name;
 //     std::vector<std::int64_t> times;
-//     template <typename Wire> void wire(Wire& wire) { wire(name, times); }   // all members, once
+//     auto wired() { return std::tie(name, times); }   // all members, once
 //   };
 //   const std::string bytes = to_wire(finding);
 //   const Finding same = from_wire<Finding>(bytes);
 //
-// A class lists its members in wire(), which serves both directions. Numbers, enums and other
+// A class lists its members in wired(), which serves both directions; one that needs more than its
+// members has a template wire(Wire&), which calls the Wire with values. Numbers, enums and other
 // trivially copyable values are copied as they are in memory, so such a class must hold no
 // pointers. Containers and optionals of such values need nothing. It is no format for files.
 #pragma once
@@ -39,12 +40,16 @@ struct AnyWire {
   void operator()(T&...) {}
 };
 template <typename T>
+concept HasWired = requires(T& value) {
+  value.wired();
+};
+template <typename T>
 concept HasWire = requires(T& value, AnyWire& wire) {
   value.wire(wire);
 };
 template <typename T>
-concept Raw = !HasWire<T> && std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
-              !std::is_same_v<T, std::string_view>;
+concept Raw = !HasWired<T> && !HasWire<T> && std::is_trivially_copyable_v<T> &&
+              !std::is_pointer_v<T> && !std::is_same_v<T, std::string_view>;
 
 }  // namespace wire_detail
 
@@ -62,9 +67,14 @@ class WireWriter {
   void copy(const void* from, std::size_t size) {
     bytes_.append(static_cast<const char*>(from), size);
   }
+  // A writer changes nothing through these functions, which are not const for the reader's sake.
   template <wire_detail::HasWire T>
   void write(const T& value) {
-    const_cast<T&>(value).wire(*this);  // wire() only reads with a writer
+    const_cast<T&>(value).wire(*this);
+  }
+  template <wire_detail::HasWired T>
+  void write(const T& value) {
+    std::apply(*this, const_cast<T&>(value).wired());
   }
   template <wire_detail::Raw T>
   void write(const T& value) {
@@ -138,6 +148,10 @@ class WireReader {
   template <wire_detail::HasWire T>
   void read(T& value) {
     value.wire(*this);
+  }
+  template <wire_detail::HasWired T>
+  void read(T& value) {
+    std::apply(*this, value.wired());
   }
   template <wire_detail::Raw T>
   void read(T& value) {

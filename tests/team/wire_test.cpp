@@ -21,10 +21,7 @@ namespace {
 struct Part {
   std::string name;
   std::vector<std::int64_t> times;
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(name, times);
-  }
+  auto wired() { return std::tie(name, times); }
   bool operator==(const Part&) const = default;
 };
 
@@ -35,10 +32,7 @@ struct Whole {
   std::optional<std::string> text;
   std::optional<std::int64_t> number;
   double share = 0;
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(parts, named, marks, text, number, share);
-  }
+  auto wired() { return std::tie(parts, named, marks, text, number, share); }
   bool operator==(const Whole&) const = default;
 };
 

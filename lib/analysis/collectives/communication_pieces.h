@@ -47,11 +47,10 @@ struct CommunicationPiece {
   std::uint32_t detail = kNoDetail;
 
   // For other processes, without the group: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(what.name, what.dtype, what.bytes, what.group_size, what.parts, what.bytes_are_input,
-         what.bytes_are_part, what.is_launch_only, seq, start_ns, own_dtype, own_bytes, peer,
-         shares_range, has_unclear_count, detail);
+  auto wired() {
+    return std::tie(what.name, what.dtype, what.bytes, what.group_size, what.parts,
+                    what.bytes_are_input, what.bytes_are_part, what.is_launch_only, seq, start_ns,
+                    own_dtype, own_bytes, peer, shares_range, has_unclear_count, detail);
   }
 };
 

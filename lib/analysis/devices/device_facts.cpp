@@ -161,10 +161,7 @@ struct ProgramTimes {
   std::map<std::uint32_t, std::int64_t> by_label;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(kernels_ns, programs_ns, by_label);
-  }
+  auto wired() { return std::tie(kernels_ns, programs_ns, by_label); }
 };
 
 ProgramTimes find_program_times(const Run& run, const RankEvents& rank) {

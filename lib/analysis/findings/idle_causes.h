@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -57,10 +58,7 @@ struct BlockingSum {
   std::int64_t longest_ns = 0;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(call, callers, ns, launched_ns, calls, longest_ns);
-  }
+  auto wired() { return std::tie(call, callers, ns, launched_ns, calls, longest_ns); }
 };
 
 class IdleCauses {
@@ -80,9 +78,9 @@ class IdleCauses {
   std::vector<FrameSum> frames;       // functions of host_code, the longest first
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(kernel_wait_ns, queued_before_ns, launched_ns, work, linked, blocking, frames, sums_);
+  auto wired() {
+    return std::tie(kernel_wait_ns, queued_before_ns, launched_ns, work, linked, blocking, frames,
+                    sums_);
   }
 
  private:

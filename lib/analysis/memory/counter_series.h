@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -37,10 +38,7 @@ struct CounterSeries {
   std::uint64_t restarts = 0;  // number of restarts of a total
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(name, process, unit, is_rate, values, restarts);
-  }
+  auto wired() { return std::tie(name, process, unit, is_rate, values, restarts); }
 };
 
 // The units of the counters that Composer named.

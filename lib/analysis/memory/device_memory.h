@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -71,10 +72,9 @@ struct DeviceMemory {
   std::optional<std::int64_t> growth_per_step;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(rank, type, device, curve, unrecorded, is_relative, has_addresses, allocations, frees,
-         peak_index, peak_step, peak_operator, operators, growth_per_step);
+  auto wired() {
+    return std::tie(rank, type, device, curve, unrecorded, is_relative, has_addresses, allocations,
+                    frees, peak_index, peak_step, peak_operator, operators, growth_per_step);
   }
 };
 

@@ -44,10 +44,7 @@ struct RankCounters {
   bool has_blocks = false;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(series, moments.during, moments.elsewhere, has_blocks);
-  }
+  auto wired() { return std::tie(series, moments.during, moments.elsewhere, has_blocks); }
 };
 
 Intervals spans_named(const Run& run, const RankEvents& rank, const NamePattern& pattern) {

@@ -47,10 +47,7 @@ struct IdleTimes {
   }
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(total_ns, idle_ns, kinds, kernel_wait_ns, hta, gaps, lengths);
-  }
+  auto wired() { return std::tie(total_ns, idle_ns, kinds, kernel_wait_ns, hta, gaps, lengths); }
 };
 
 // The keys of the sums, in the order of IdleTimes.
@@ -82,10 +79,7 @@ struct RankIdle {
   bool inferred = false;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(streams, devices, hosts, pieces, unlinked, inferred);
-  }
+  auto wired() { return std::tie(streams, devices, hosts, pieces, unlinked, inferred); }
 };
 
 IdleTimes times_of(std::int64_t total_ns, const std::vector<DeviceGap>& gaps,

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -66,10 +67,7 @@ struct KindOfCall {
   std::vector<std::int64_t> lengths;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(sums, lengths);
-  }
+  auto wired() { return std::tie(sums, lengths); }
 };
 using NamedCalls = std::map<std::string, KindOfCall, std::less<>>;
 
@@ -105,10 +103,7 @@ struct RankLaunches {
   std::uint64_t unlinked = 0;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(streams, calls, ops, pieces, unlinked);
-  }
+  auto wired() { return std::tie(streams, calls, ops, pieces, unlinked); }
 };
 
 double ratio(std::int64_t part, std::int64_t all) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -24,10 +25,7 @@ struct Transfer {
   std::optional<double> gbps;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(kind, memory, rank, device, time, bytes, gbps);
-  }
+  auto wired() { return std::tie(kind, memory, rank, device, time, bytes, gbps); }
 };
 
 // Sorted by rank. The run must have been read with details.

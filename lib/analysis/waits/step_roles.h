@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -96,10 +97,7 @@ struct RankRoles {
   RoleSets sets;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(rank, steps, sets);
-  }
+  auto wired() { return std::tie(rank, steps, sets); }
 };
 
 // Returns the waits for data one by one. A wait ends where the batch begins, or a callback that

@@ -11,6 +11,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -31,10 +32,7 @@ struct FrameSum {
   std::int64_t inner_ns = 0;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(name, file, ns, inner, inner_ns);
-  }
+  auto wired() { return std::tie(name, file, ns, inner, inner_ns); }
 
   // Returns "preprocess (transformers/pipelines/video_classification.py)".
   std::string text() const;

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -69,9 +70,9 @@ struct KernelGroup {
   // For finish_groups().
   void add(KernelGroup more);
   void finish();
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(stats, times, blocks, occupancy, short_count, short_ns, tensor_ns, collectives, told_ns);
+  auto wired() {
+    return std::tie(stats, times, blocks, occupancy, short_count, short_ns, tensor_ns, collectives,
+                    told_ns);
   }
 };
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -52,10 +53,10 @@ struct OpGroup {
   // For finish_groups().
   void add(OpGroup more);
   void finish();
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(host, device, host_times, device_times, host_self_ns, device_self_ns, device_total_ns,
-         tensor_self_ns, tensor_total_ns, kernel_self_ns, kernel_total_ns, eligible);
+  auto wired() {
+    return std::tie(host, device, host_times, device_times, host_self_ns, device_self_ns,
+                    device_total_ns, tensor_self_ns, tensor_total_ns, kernel_self_ns,
+                    kernel_total_ns, eligible);
   }
 };
 

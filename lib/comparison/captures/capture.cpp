@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -93,10 +94,7 @@ struct RankPart {
   ShapeTimes shapes;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(rank, shapes);
-  }
+  auto wired() { return std::tie(rank, shapes); }
 };
 
 RankPart find_part(const Run& run, std::size_t index, const TransferTimes& transfers,

@@ -39,10 +39,7 @@ struct RowKey {
   std::string module = {};
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(role, op, name, module);
-  }
+  auto wired() { return std::tie(role, op, name, module); }
 
   friend bool operator==(const RowKey&, const RowKey&) = default;
   friend bool operator<(const RowKey& a, const RowKey& b) {
@@ -62,10 +59,7 @@ struct CaptureRow {
   std::int64_t count = 0;         // number of these events
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(key, exclusive_ns, total_ns, count);
-  }
+  auto wired() { return std::tie(key, exclusive_ns, total_ns, count); }
 };
 
 struct CaptureRank {
@@ -78,10 +72,7 @@ struct CaptureRank {
   std::vector<std::uint32_t> sequence;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(rank, steps, total_ns, rows, sequence);
-  }
+  auto wired() { return std::tie(rank, steps, total_ns, rows, sequence); }
 };
 
 // The device time of an operator's calls with one list of input shapes.

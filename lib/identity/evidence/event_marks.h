@@ -33,10 +33,7 @@ struct Mark {
   std::uint64_t offset = 0;  // offset of the event in the uncompressed text
   std::string tid = {};      // canonical_id() of the event's tid, if it is needed
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(value, pid, offset, tid);
-  }
+  auto wired() { return std::tie(value, pid, offset, tid); }
 };
 
 class DistinctMarks {
@@ -63,10 +60,7 @@ class DistinctMarks {
   std::vector<Mark>::const_iterator begin() const { return marks_.begin(); }
   std::vector<Mark>::const_iterator end() const { return marks_.end(); }
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(marks_, known_, pids_);
-  }
+  auto wired() { return std::tie(marks_, known_, pids_); }
 
  private:
   std::vector<Mark> marks_;
@@ -134,10 +128,7 @@ class SyncMarks {
   // time counts, the first of equals.
   std::vector<SyncEvent> events() const;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(marks_);
-  }
+  auto wired() { return std::tie(marks_); }
 
  private:
   struct Mark {
@@ -145,10 +136,7 @@ class SyncMarks {
     std::optional<std::int64_t> asked_ns;
     std::optional<std::int64_t> answered_ns;
 
-    template <typename Wire>
-    void wire(Wire& wire) {
-      wire(event, asked_ns, answered_ns);
-    }
+    auto wired() { return std::tie(event, asked_ns, answered_ns); }
   };
   Mark* find(const std::string& id);
 
@@ -209,10 +197,9 @@ class CollectiveMarks {
 
     void add(const Round& round);
     void append(const Kind& later);
-    template <typename Wire>
-    void wire(Wire& wire) {
-      wire(side, is_device, has_seq, what, group, ranks, peer, rounds, count, every, is_by_time,
-           is_whole);
+    auto wired() {
+      return std::tie(side, is_device, has_seq, what, group, ranks, peer, rounds, count, every,
+                      is_by_time, is_whole);
     }
 
    private:
@@ -227,10 +214,7 @@ class CollectiveMarks {
   const std::map<std::string, Kind, std::less<>>& kinds() const { return kinds_; }
   bool empty() const { return kinds_.empty(); }
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(kinds_);
-  }
+  auto wired() { return std::tie(kinds_); }
 
  private:
   // Decides by the name, which includes its quotes.

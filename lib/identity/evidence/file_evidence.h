@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -55,11 +56,11 @@ struct FileEvidence {
   ProblemCounts problems;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(rank_marks, syncs, error_bounds, sync_marks, recorder, distributed_rank, world_size,
-         devices, merged_world_size, top_level_rank, top_level_sync_us, base_ns, is_beside_rank,
-         is_torch, collectives, tally, cycles, inputs, filter, merged_by, problems);
+  auto wired() {
+    return std::tie(rank_marks, syncs, error_bounds, sync_marks, recorder, distributed_rank,
+                    world_size, devices, merged_world_size, top_level_rank, top_level_sync_us,
+                    base_ns, is_beside_rank, is_torch, collectives, tally, cycles, inputs, filter,
+                    merged_by, problems);
   }
 
   // Adds metadata and clock syncs; any other event costs one or two comparisons.

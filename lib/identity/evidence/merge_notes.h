@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -42,10 +43,7 @@ struct MergedCycle {
   // The cycle's barriers if our recorder stamped them, as in FileClock.
   CycleRounds rounds = {};
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(name, sync_us, first_ns, last_ns, error_bound_us, rounds);
-  }
+  auto wired() { return std::tie(name, sync_us, first_ns, last_ns, error_bound_us, rounds); }
   // True if the cycle has more evidence than the sync of the file, which every merge uses anyway.
   bool is_worth_telling() const { return !name.empty() || !rounds.empty(); }
   bool operator==(const MergedCycle&) const = default;
@@ -99,10 +97,9 @@ struct MergedInput {
   std::vector<Stamp> stamps = {};
   bool has_several_ranks = false;  // Composer's merger wrote it
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(rank, path, says_rank, has_clock, by_collectives, offset_ns, events, tally, is_part,
-         stamps, has_several_ranks);
+  auto wired() {
+    return std::tie(rank, path, says_rank, has_clock, by_collectives, offset_ns, events, tally,
+                    is_part, stamps, has_several_ranks);
   }
 };
 
@@ -133,10 +130,7 @@ struct NotedFilter {
   std::vector<std::string> names;  // regular expressions
   std::vector<std::string> excluded_names;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(steps, categories, excluded_categories, names, excluded_names);
-  }
+  auto wired() { return std::tie(steps, categories, excluded_categories, names, excluded_names); }
 };
 
 // Returns nullopt if the merge had no filter, or noted it in an unknown form.

@@ -26,10 +26,7 @@ struct Stamp {
   std::string tid;                      // as in Mark::tid
   std::optional<std::int64_t> sync_us;  // absent if no cycle begins in the file
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(rank, tid, sync_us);
-  }
+  auto wired() { return std::tie(rank, tid, sync_us); }
 
   friend bool operator==(const Stamp&, const Stamp&) = default;
   friend bool operator<(const Stamp& a, const Stamp& b) {
@@ -67,10 +64,7 @@ class RecorderClock {
   // for the previous file.
   std::optional<std::int64_t> opened_ns() const { return opened_ns_; }
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(rounds_, machine_, ahead_, opened_ns_, error_ns_);
-  }
+  auto wired() { return std::tie(rounds_, machine_, ahead_, opened_ns_, error_ns_); }
 
  private:
   void add_rounds(const Event& event, ProblemCounts& problems);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,10 +57,7 @@ struct FileRank {
   ProblemCounts problems;  // rank_from_position, rank_disagrees, ranks_in_one_pid
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(rank, source, rank_of_pid, rank_of_thread, problems);
-  }
+  auto wired() { return std::tie(rank, source, rank_of_pid, rank_of_thread, problems); }
 
   bool is_merged() const { return source == RankSource::merged; }
   // Returns the ranks that the file names, ascending.

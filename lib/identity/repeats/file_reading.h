@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -31,9 +32,8 @@ struct FileReading {
   bool is_repeat = false;  // others hold its events; `problems` names them
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(evidence, starts, problems, events, text_bytes, error, is_repeat);
+  auto wired() {
+    return std::tie(evidence, starts, problems, events, text_bytes, error, is_repeat);
   }
 
   // Takes the facts that are known at the end of the file.

@@ -19,6 +19,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,10 +35,7 @@ struct FilterFacts {
   StepMarks steps;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(tracks, places, steps);
-  }
+  auto wired() { return std::tie(tracks, places, steps); }
 };
 
 // FileSurvey: everything about a file that has to be known before its first event can be written:
@@ -54,10 +52,7 @@ struct BesideMain {
   std::string title;       // unique within its rank
   std::string source_pid;  // canonical, as in the file that it comes from
   bool operator==(const BesideMain&) const = default;
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(title, source_pid);
-  }
+  auto wired() { return std::tie(title, source_pid); }
 };
 
 // The note of a merge of ours about a row to which it gave a tid. Without it, rows of several
@@ -67,10 +62,7 @@ struct RowSource {
   std::optional<BesideMain> process = {};  // set if the row is in another process now
   bool is_gpu = false;                     // the other process was a GPU's
   bool operator==(const RowSource&) const = default;
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(tid, process, is_gpu);
-  }
+  auto wired() { return std::tie(tid, process, is_gpu); }
 };
 
 // The args in which a merge notes the sort indexes of its inputs, next to its own sort_index.
@@ -112,11 +104,11 @@ struct TrackFacts {
   std::optional<std::string> said_gpu;
   std::optional<std::string> gpu;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(pid, tid, events, moved_events, is_gpu, ends, has_begins, counters, has_global_async,
-         has_samples, name, sort_index, source_sort_index, process_sort_index, source, gpu_events,
-         flow_events, is_host, host_name, gpu_name, said_gpu, gpu);
+  auto wired() {
+    return std::tie(pid, tid, events, moved_events, is_gpu, ends, has_begins, counters,
+                    has_global_async, has_samples, name, sort_index, source_sort_index,
+                    process_sort_index, source, gpu_events, flow_events, is_host, host_name,
+                    gpu_name, said_gpu, gpu);
   }
 };
 
@@ -128,9 +120,8 @@ struct ProcessFacts {
   std::optional<std::int64_t> source_sort_index = {};  // see TrackFacts
   std::string composer_name = {};  // the name that Composer gives, even if torch writes over it
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(name, labels, beside_main, sort_index, source_sort_index, composer_name);
+  auto wired() {
+    return std::tie(name, labels, beside_main, sort_index, source_sort_index, composer_name);
   }
 };
 
@@ -140,10 +131,7 @@ struct KeptMetadata {
   std::uint64_t offset = 0;
   bool counts_each_time = false;  // equal texts are kept each time: each describes other events
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(text, offset, counts_each_time);
-  }
+  auto wired() { return std::tie(text, offset, counts_each_time); }
 };
 
 struct FileSurvey {
@@ -181,12 +169,12 @@ struct FileSurvey {
   ProblemCounts problems;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(evidence, tracks_before, has_too_many_tracks, tracks, processes, metadata, flow_ids,
-         shared_flows, next_ends, bind_ids, async_ids, async_slices, object_ids, dumps, counters,
-         frame_groups, cut_slices, lacks_durations, events, ends, open_begins, most_open_begins,
-         starts, end_times, sub_microsecond, top_level, text_bytes, problems);
+  auto wired() {
+    return std::tie(evidence, tracks_before, has_too_many_tracks, tracks, processes, metadata,
+                    flow_ids, shared_flows, next_ends, bind_ids, async_ids, async_slices,
+                    object_ids, dumps, counters, frame_groups, cut_slices, lacks_durations, events,
+                    ends, open_begins, most_open_begins, starts, end_times, sub_microsecond,
+                    top_level, text_bytes, problems);
   }
 };
 

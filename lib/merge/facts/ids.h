@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -48,10 +49,7 @@ class IdSet {
            others_.size() + 1;
   }
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(max_number_, max_large_, others_);
-  }
+  auto wired() { return std::tie(max_number_, max_large_, others_); }
 
  private:
   friend class IdMap;
@@ -96,8 +94,8 @@ class IdMap {
 // 9,000 merges.)
 std::uint64_t shared_id_number(std::string_view key);
 
-// The keys of ids within their file (those of flows are in flows/flow_arrows.h). This is the one rule
-// for the survey, which gathers ids, and for the writer, which looks up their numbers.
+// The keys of ids within their file (those of flows are in flows/flow_arrows.h). This is the one
+// rule for the survey, which gathers ids, and for the writer, which looks up their numbers.
 //
 //   survey.async_ids.add(async_id_key(event, scratch), ...);
 //   file.async_ids.map.number(async_id_key(event, scratch));
@@ -173,10 +171,7 @@ struct HexIds {
     merged.add(later.merged);
     has_other |= later.has_other;
   }
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(ids, merged, has_other);
-  }
+  auto wired() { return std::tie(ids, merged, has_other); }
 };
 
 // FrameIds: keeps the ids of stack frames of different files apart. Frame 7 of the third file is

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -124,10 +125,7 @@ struct LeftOut {
   std::string path;
   std::string error;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(path, error);
-  }
+  auto wired() { return std::tie(path, error); }
 };
 
 // An input whose events other inputs hold as well; `problems` say which inputs.

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -33,10 +34,7 @@ struct CutSlices {
     std::string tid;
     std::string id;
 
-    template <typename Wire>
-    void wire(Wire& wire) {
-      wire(pid, tid, id);
-    }
+    auto wired() { return std::tie(pid, tid, id); }
   };
   std::vector<Slice> cut;    // is_cut_slice() is true
   std::vector<Slice> whole;  // is_cut_slice() is false
@@ -45,10 +43,7 @@ struct CutSlices {
   void add(const Event& event);
   void append(CutSlices later);
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(cut, whole);
-  }
+  auto wired() { return std::tie(cut, whole); }
 };
 
 // Slices by rank and the value of Key::cut_id. The thread does not matter: a slice may end in
@@ -97,10 +92,7 @@ struct AsyncAdditions {
   std::vector<AsyncHalf> ended;
   bool is_unended = false;  // the slice begun here has no end in its file
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(offset, category, step, begun, ended, is_unended);
-  }
+  auto wired() { return std::tie(offset, category, step, begun, ended, is_unended); }
   bool operator==(const AsyncAdditions&) const = default;
 };
 
@@ -115,10 +107,7 @@ class AsyncSlices {
   bool empty() const { return additions_.empty(); }
   bool operator==(const AsyncSlices&) const = default;
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(additions_, texts_);
-  }
+  auto wired() { return std::tie(additions_, texts_); }
 
  private:
   friend class AsyncSliceFinder;

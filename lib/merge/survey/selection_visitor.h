@@ -15,6 +15,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -38,10 +39,7 @@ class CycleTimes {
   // Returns the cycles that have events, each from its first to its last event.
   std::vector<MergedCycle> left_of(const std::vector<MergedCycle>& cycles) const;
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(times_);
-  }
+  auto wired() { return std::tie(times_); }
 
  private:
   void look_up(const std::vector<MergedCycle>& cycles, std::int64_t ns);
@@ -67,10 +65,7 @@ struct SelectionPart {
     std::size_t file = 0;
     KeptCounts events;
     std::map<std::int64_t, KeptCounts> events_of_rank;
-    template <typename Wire>
-    void wire(Wire& wire) {
-      wire(file, events, events_of_rank);
-    }
+    auto wired() { return std::tie(file, events, events_of_rank); }
   };
   std::vector<File> files;
   std::set<std::uint32_t> rows;
@@ -78,10 +73,7 @@ struct SelectionPart {
   CycleTimes cycles;
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(files, rows, categories, cycles);
-  }
+  auto wired() { return std::tie(files, rows, categories, cycles); }
 };
 
 // Memory: what KeptEvents needs for all files, and the flow and async events of one file.

@@ -16,6 +16,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -58,20 +59,14 @@ struct WrittenFile {
   std::uint64_t events = 0;
   ProblemCounts problems;
 
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(file, events, problems);
-  }
+  auto wired() { return std::tie(file, events, problems); }
 };
 
 struct WrittenPart {
   std::vector<WrittenFile> files;  // those with events or problems
 
   // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    wire(files);
-  }
+  auto wired() { return std::tie(files); }
 };
 
 // WriteVisitor: writes the events of all files as a plan says, for scan_files() or together with
