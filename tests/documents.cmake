@@ -36,6 +36,14 @@ add_test(NAME docs.options.can_fail COMMAND ${tools_first} ${docs_tests}/check_o
 set_tests_properties(docs.options.can_fail PROPERTIES PASS_REGULAR_EXPRESSION
   "steps.md: trace-stats steps has --raw, which is not described\n.*steps.md: --cooked is described, and trace-stats steps does not have it")
 
+# The exit codes.
+set(check_exit_codes ${tools_first} ${docs_tests}/check_exit_codes.sh)
+add_test(NAME docs.exit_codes COMMAND ${check_exit_codes} README.md docs/ci.md docs/commands/README.md
+         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+add_test(NAME docs.exit_codes.can_fail COMMAND ${check_exit_codes} ${docs_tests}/wrong_exit_codes.md)
+set_tests_properties(docs.exit_codes.can_fail PROPERTIES PASS_REGULAR_EXPRESSION
+  "wrong_exit_codes.md\n.*\n-2 trouble: [^\n]*\n-3 inconclusive: [^\n]*\n[+]2 trouble\n")
+
 add_test(NAME docs.ci_compare COMMAND ${tools_first} ${docs_tests}/ci_compare_test.sh
          ${PROJECT_SOURCE_DIR}/scripts/ci-compare.sh ${PROJECT_SOURCE_DIR}/testdata)
 # What scripts/update-docs.sh makes anew.

@@ -14,13 +14,15 @@
 namespace traceloom {
 namespace {
 
-// The meaning of ExitCode, for the commands that read traces.
+// The meaning of ExitCode, for the commands that read traces. README.md and docs/ say the same in
+// the same words, which the test docs.exit_codes compares.
 constexpr std::string_view kExitStatus[][2] = {
-    {"0", "The work is done."},
-    {"1", "The answer is no: a gate failed, or a repair lost data (--strict, check)."},
+    {"0", "done"},
+    {"1", "the answer is no: a failed gate (--fail-on, --gate) or a loss (--strict, check)"},
     {"2",
-     "Trouble: wrong usage, an unreadable input, a full disk, or a question that the traces "
-     "cannot answer."}};
+     "trouble: wrong usage, an unreadable input, a full disk, or what was asked cannot be "
+     "measured"},
+    {"3", "inconclusive: for compare --gate, these captures cannot decide"}};
 
 // Returns what prints this letter as it stands in the source: troff obeys a backslash, and draws
 // typographic signs for a hyphen and for quotes.
@@ -107,15 +109,18 @@ std::string man_examples(const CommandSpec& command) {
   return out;
 }
 
-bool can_lose_data(const CommandSpec& command) {
+// A tool reads traces if one of its commands does.
+bool reads_traces(const CommandSpec& command) {
   const auto is_strict = [](const OptionSpec& option) { return option.names.back() == "--strict"; };
-  return std::any_of(command.groups.begin(), command.groups.end(), [&](const OptionGroup& group) {
+  const auto has_strict = [&](const OptionGroup& group) {
     return std::any_of(group.options.begin(), group.options.end(), is_strict);
-  });
+  };
+  return std::any_of(command.groups.begin(), command.groups.end(), has_strict) ||
+         std::any_of(command.commands.begin(), command.commands.end(), reads_traces);
 }
 
 std::string exit_status(const CommandSpec& command) {
-  if (!can_lose_data(command)) return "";
+  if (!reads_traces(command)) return "";
   std::string out = ".SH EXIT STATUS\n";
   for (const auto& [code, meaning] : kExitStatus)
     out += fmt::format(".TP\n.B {}\n{}\n", code, troff(meaning));

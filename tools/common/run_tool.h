@@ -60,7 +60,7 @@ class PrivateFolder {
 enum class ExitCode : int {
   done = 0,
   no = 1,            // the answer is no: a gate failed, or --strict found a loss
-  trouble = 2,       // usage, unreadable input, full disk
+  trouble = 2,       // usage, unreadable input, full disk, what was asked cannot be measured
   inconclusive = 3,  // compare --gate: the captures do not show it
 };
 
