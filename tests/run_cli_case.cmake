@@ -56,7 +56,8 @@ function(why_not_run reason_out)
   # bash names the script by its whole path, which no expectation can hold. The others start a program for the script.
   execute_process(
     COMMAND grep -aEhm1 -e "/cmd: line [0-9]+: " -e "^[^ ]*sh: [0-9]+: .*: not found$"
-            -e "^(env|nice|nohup|setsid|stdbuf|timeout|xargs): .*No such file or directory$" ${actual}/stderr ${actual}/stdout
+            -e "^(env|nice|nohup|setsid|stdbuf|timeout|xargs): .*(No such file or directory|Permission denied)$"
+            ${actual}/stderr ${actual}/stdout
     OUTPUT_VARIABLE said)
   if(EXISTS ${actual}/missing)
     file(STRINGS ${actual}/missing programs)
