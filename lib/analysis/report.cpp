@@ -1,6 +1,5 @@
 #include "analysis/report.h"
 
-#include "base/units.h"
 #include "output/json_writer.h"
 #include "table/table.h"
 #include "table/table_formats.h"
@@ -95,20 +94,6 @@ std::string document_for_people(const Report& report, TableFormat format, const 
   return text;
 }
 
-// Returns "0-3,7", the form that --rank accepts.
-std::string ranges_of(const std::vector<std::int64_t>& numbers) {
-  std::string text;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (!text.empty()) text += ',';
-    text +=
-        last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
 }  // namespace
 
 void RankNotes::add(std::int64_t rank, const std::string& what) {
@@ -120,15 +105,7 @@ void RankNotes::add(std::int64_t rank, const std::string& what) {
 
 void RankNotes::append_to(Report& report) const {
   for (const auto& [what, ranks] : notes_)
-    report.notes.push_back(fmt::format("{}: {}", ranks_text(ranks), what));
-}
-
-std::string ranks_text(const std::vector<std::int64_t>& ranks) {
-  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges_of(ranks));
-}
-
-std::string count_of(std::uint64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", format_count(number), noun, number == 1 ? "" : "s");
+    report.notes.push_back(fmt::format("{}: {}", ranks_words(ranks, RankStyle::option), what));
 }
 
 Cell share_cell(std::int64_t part, std::int64_t all) {

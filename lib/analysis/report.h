@@ -11,6 +11,7 @@
 //    "problems":[{"file","kind","count","first_offset"}]}
 #pragma once
 
+#include "base/units.h"
 #include "run/run.h"
 #include "table/table.h"
 
@@ -54,12 +55,6 @@ class RankNotes {
  private:
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> notes_;
 };
-
-// Returns "rank 2" or "ranks 0-3,7"; `ranks` must ascend.
-std::string ranks_text(const std::vector<std::int64_t>& ranks);
-
-// Returns "1 file", "4 files", "14,052 events".
-std::string count_of(std::uint64_t number, std::string_view noun);
 
 // Returns an empty cell if `all` is 0.
 Cell share_cell(std::int64_t part, std::int64_t all);

@@ -125,12 +125,88 @@ std::uint64_t thousandths(std::uint64_t magnitude, std::uint64_t factor) {
   return static_cast<std::uint64_t>((Wide{magnitude} * 1000 + factor / 2) / factor);
 }
 
+constexpr std::size_t kMostRanges = 8;
+
+template <class Ranks>
+std::vector<RankRange> ranges_of(const Ranks& ranks) {
+  std::vector<RankRange> ranges;
+  for (const std::int64_t rank : ranks) {
+    if (!ranges.empty() && ranges.back().last + 1 == rank)
+      ranges.back().last = rank;
+    else
+      ranges.push_back({rank, rank});
+  }
+  return ranges;
+}
+
+std::string one_by_one(const std::vector<RankRange>& ranges, std::string_view between) {
+  std::string words;
+  for (const RankRange& range : ranges)
+    for (std::int64_t rank = range.first; rank <= range.last; ++rank)
+      words += fmt::format("{}{}", words.empty() ? "" : between, rank);
+  return words;
+}
+
+std::string as_ranges(const std::vector<RankRange>& ranges, std::string_view between,
+                      std::size_t most) {
+  std::string words;
+  std::int64_t left = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const auto [first, last] = ranges[i];
+    if (i >= most) {
+      left += last - first + 1;
+      continue;
+    }
+    if (i > 0) words += between;
+    words += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+  }
+  return left > 0 ? fmt::format("{} and {} more", words, left) : words;
+}
+
+template <class Ranks>
+std::string words_of(const Ranks& ranks, RankStyle style) {
+  return fmt::format("{} {}", plural(ranks.size(), "rank"), rank_list(ranges_of(ranks), style));
+}
+
 }  // namespace
 
 std::string format_count(std::uint64_t count) {
   std::string digits = std::to_string(count);
   for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
   return digits;
+}
+
+std::string count_of(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}", format_count(number), plural(number, noun));
+}
+
+std::string plural(std::uint64_t number, std::string_view one, std::string_view many) {
+  if (number == 1) return std::string(one);
+  return many.empty() ? fmt::format("{}s", one) : std::string(many);
+}
+
+std::string rank_list(const std::vector<RankRange>& ranges, RankStyle style) {
+  switch (style) {
+    case RankStyle::option:
+      return as_ranges(ranges, ",", ranges.size());
+    case RankStyle::sentence:
+      return as_ranges(ranges, ", ", kMostRanges);
+    case RankStyle::each:
+      return one_by_one(ranges, ", ");
+    case RankStyle::all:
+      return one_by_one(ranges, " and ");
+    case RankStyle::either:
+      break;
+  }
+  return one_by_one(ranges, " or ");
+}
+
+std::string ranks_words(const std::vector<std::int64_t>& ranks, RankStyle style) {
+  return words_of(ranks, style);
+}
+
+std::string ranks_words(const std::set<std::int64_t>& ranks, RankStyle style) {
+  return words_of(ranks, style);
 }
 
 std::string format_bytes(std::uint64_t bytes) {

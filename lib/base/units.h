@@ -1,10 +1,13 @@
-// Text for people: numbers with their units, and names that are fit for a line of a terminal.
+// Text for people: numbers with their units or nouns, lists of ranks, and names that are fit for a
+// line of a terminal.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace traceloom {
 
@@ -12,6 +15,36 @@ namespace traceloom {
 
 // 41233 -> "41,233".
 std::string format_count(std::uint64_t count);
+
+// Returns "1 file", "4 files", "14,052 events".
+std::string count_of(std::uint64_t number, std::string_view noun);
+
+// Returns `one` if the number is 1. Otherwise returns `many`, or `one` with an s if that is empty.
+std::string plural(std::uint64_t number, std::string_view one, std::string_view many = {});
+
+// There is no one style for all lists: readers copy the ranks of a note to --rank, which takes no
+// spaces and needs every rank, but in a sentence a list has spaces and stays short. A range cannot
+// say whether a sentence is about each of its ranks, all of them together, or one of them, so
+// stragglers, which are few, are named one by one.
+enum class RankStyle : std::uint8_t {
+  option,    // "2,5-7"
+  sentence,  // "2, 5-7"; after eight ranges "and 12 more"
+  each,      // "2, 5, 6"
+  all,       // "2 and 5 and 6"
+  either,    // "2 or 5 or 6"
+};
+
+struct RankRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+// Returns the list without the word "ranks", and nothing if there is no range. Ranges ascend.
+std::string rank_list(const std::vector<RankRange>& ranges, RankStyle style);
+
+// Returns "rank 2" or "ranks 2, 5-7". Ranks must ascend.
+std::string ranks_words(const std::vector<std::int64_t>& ranks, RankStyle style);
+std::string ranks_words(const std::set<std::int64_t>& ranks, RankStyle style);
 
 // 67108864 -> "64.0 MiB"; below 1 KiB: "812 B".
 std::string format_bytes(std::uint64_t bytes);

@@ -198,7 +198,7 @@ std::string moved_text(const Comparison& found) {
   if (found.ranks.size() == 1) return "";
   if (found.moved.size() == found.ranks.size()) return "; all ranks changed alike";
   return fmt::format("; of {} ranks only {} changed like that", found.ranks.size(),
-                     ranks_text(found.moved));
+                     ranks_words(found.moved, RankStyle::option));
 }
 
 constexpr std::string_view kNoWhere =

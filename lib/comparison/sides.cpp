@@ -1,6 +1,7 @@
 #include "comparison/sides.h"
 
 #include "base/arithmetic.h"
+#include "base/units.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -217,7 +218,7 @@ std::string names_of(const std::set<std::string>& names) {
 }
 
 std::string ranks_of(std::int64_t count) {
-  return fmt::format("{} rank{}", count, count == 1 ? "" : "s");
+  return fmt::format("{} {}", count, plural(static_cast<std::uint64_t>(count), "rank"));
 }
 
 class CaptureDifferences {

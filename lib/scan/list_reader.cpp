@@ -170,7 +170,7 @@ FileEnd ListReader::finish(std::uint64_t text_bytes, const ProblemCounts& source
     problems_.add(Problem::cut_event, carry_offset_);
     const std::uint64_t lost = text_bytes - carry_offset_;
     problems_.explain(Problem::cut_event,
-                      lost == 1 ? "1 byte is lost" : format_count(lost) + " bytes are lost");
+                      count_of(lost, "byte") + plural(lost, " is lost", " are lost"));
   }
   parser_.finish(text_bytes, cut);
   check_events();

@@ -127,3 +127,45 @@ TEST_CASE("units: what is no duration or does not fit is refused") {
   CHECK_FALSE(parse_duration("2562048h"));
   CHECK_FALSE(parse_duration("99999999999999999999999ns"));
 }
+
+TEST_CASE("a count has its noun, which ends in an s for all numbers but 1") {
+  CHECK(count_of(0, "file") == "0 files");
+  CHECK(count_of(1, "file") == "1 file");
+  CHECK(count_of(14'052, "event") == "14,052 events");
+  CHECK(count_of(std::numeric_limits<std::uint64_t>::max(), "byte") ==
+        "18,446,744,073,709,551,615 bytes");
+}
+
+TEST_CASE("a word goes with its number") {
+  CHECK(plural(1, "file") == "file");
+  CHECK(plural(0, "file") == "files");
+  CHECK(plural(1, "holds", "hold") == "holds");
+  CHECK(plural(2, "holds", "hold") == "hold");
+  CHECK(plural(0, "is", "are") == "are");
+}
+
+TEST_CASE("ranks that follow each other are a range") {
+  CHECK(ranks_words(std::vector<std::int64_t>{2}, RankStyle::sentence) == "rank 2");
+  CHECK(ranks_words(std::vector<std::int64_t>{2, 5, 6, 7}, RankStyle::sentence) == "ranks 2, 5-7");
+  CHECK(ranks_words(std::set<std::int64_t>{2, 5, 6, 7}, RankStyle::option) == "ranks 2,5-7");
+  CHECK(rank_list({{0, 1023}}, RankStyle::sentence) == "0-1023");
+  CHECK(rank_list({}, RankStyle::sentence).empty());
+}
+
+TEST_CASE("a sentence names eight ranges, an option all of them") {
+  std::vector<RankRange> ranges;
+  for (std::int64_t i = 0; i < 8; ++i) ranges.push_back({2 * i, 2 * i});
+  CHECK(rank_list(ranges, RankStyle::sentence) == "0, 2, 4, 6, 8, 10, 12, 14");
+  ranges.push_back({20, 29});
+  ranges.push_back({40, 41});
+  CHECK(rank_list(ranges, RankStyle::sentence) == "0, 2, 4, 6, 8, 10, 12, 14 and 12 more");
+  CHECK(rank_list(ranges, RankStyle::option) == "0,2,4,6,8,10,12,14,20-29,40-41");
+}
+
+TEST_CASE("ranks of which a sentence says something one by one are named one by one") {
+  const std::vector<std::int64_t> ranks{1, 2, 5};
+  CHECK(ranks_words(ranks, RankStyle::each) == "ranks 1, 2, 5");
+  CHECK(ranks_words(ranks, RankStyle::all) == "ranks 1 and 2 and 5");
+  CHECK(ranks_words(ranks, RankStyle::either) == "ranks 1 or 2 or 5");
+  CHECK(ranks_words(std::vector<std::int64_t>{3}, RankStyle::either) == "rank 3");
+}

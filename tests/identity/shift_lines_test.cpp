@@ -88,10 +88,3 @@ TEST_CASE("shift_lines: at most eight lines, however many hosts there are") {
   CHECK(lines[7].file == 7);
   CHECK(lines[7].files == 3);
 }
-
-TEST_CASE("shift_lines: ranks that follow each other are a range") {
-  CHECK(rank_ranges({3}) == "3");
-  CHECK(rank_ranges({0, 1, 2, 5, 7, 8}) == "0-2, 5, 7-8");
-  CHECK(rank_ranges({0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19}) ==
-        "0, 2, 4, 6, 8, 10, 12, 14 and 3 more");
-}

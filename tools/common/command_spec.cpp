@@ -1,5 +1,6 @@
 #include "common/command_spec.h"
 
+#include "base/units.h"
 #include "common/terminal.h"
 #include "table/table.h"
 
@@ -206,7 +207,7 @@ class HelpFormatter : public CLI::FormatterBase {
 
   std::string examples(const CommandSpec& spec) const {
     if (spec.examples.empty()) return "";
-    std::string out = heading(spec.examples.size() == 1 ? "Example" : "Examples");
+    std::string out = heading(plural(spec.examples.size(), "Example"));
     for (const Example& example : spec.examples)
       for (const std::string& line : {paint_.dim("# " + example.what), example.command})
         out += std::string(kIndent, ' ') + line + "\n";

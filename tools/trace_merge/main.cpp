@@ -91,7 +91,7 @@ std::string count_problems(const MergeSummary& summary) {
     for (const Problem problem : file.problems.kinds())
       if (describe(problem).severity != Severity::info) count += file.problems.count(problem);
   if (count == 0) return "";
-  return fmt::format(", {} problem{}", format_count(count), count == 1 ? "" : "s");
+  return ", " + count_of(count, "problem");
 }
 
 void print_summary(const MergeCommand& command, const MergeSummary& summary, double seconds) {
@@ -104,11 +104,10 @@ void print_summary(const MergeCommand& command, const MergeSummary& summary, dou
   const std::string filtered =
       summary.filter ? fmt::format(" ({} filtered away)", format_count(summary.filtered)) : "";
   say(kTool, Tone::note,
-      fmt::format("{} file{}, {} rank{}, {} event{}{}, {} of text{}{}", summary.files.size(),
-                  summary.files.size() == 1 ? "" : "s", summary.ranks,
-                  summary.ranks == 1 ? "" : "s", format_count(summary.events),
-                  summary.events == 1 ? "" : "s", filtered, format_bytes(summary.text_bytes),
-                  count_problems(summary), speed));
+      fmt::format("{} {}, {} {}, {}{}, {} of text{}{}", summary.files.size(),
+                  plural(summary.files.size(), "file"), summary.ranks,
+                  plural(summary.ranks, "rank"), count_of(summary.events, "event"), filtered,
+                  format_bytes(summary.text_bytes), count_problems(summary), speed));
 }
 
 void show_plan(const MergeCommand& command, const MergeSummary& summary) {

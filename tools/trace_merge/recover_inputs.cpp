@@ -52,9 +52,8 @@ bool has_traces(const std::string& folder) {
 std::string words_of(const record::RecoveredTrace& trace) {
   if (trace.path.empty())
     return fmt::format("{}: holds nothing that the trace lacks", trace.journal);
-  return fmt::format("{}: completed with {} event{} of {}{}", trace.path,
-                     format_count(trace.events), trace.events == 1 ? "" : "s", trace.journal,
-                     record::words_of_loss(trace));
+  return fmt::format("{}: completed with {} of {}{}", trace.path, count_of(trace.events, "event"),
+                     trace.journal, record::words_of_loss(trace));
 }
 
 void report_journal(const record::RecoveredTrace& trace, RecoveredInputs& result) {

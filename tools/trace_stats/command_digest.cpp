@@ -1,5 +1,6 @@
 // trace-stats digest: packs traces into small files that all commands read as the traces.
 #include "base/problems.h"
+#include "base/units.h"
 #include "common/command_line.h"
 #include "common/command_spec.h"
 #include "common/run_tool.h"
@@ -64,7 +65,7 @@ std::vector<Input> find_traces(const DigestSettings& options) {
   if (inputs.empty()) throw UsageError("the inputs are digests already; copy them");
   if (digests > 0)
     say(kToolName, Tone::note,
-        fmt::format("left out {} digest{} in the folders", digests, digests == 1 ? "" : "s"));
+        fmt::format("left out {} {} in the folders", digests, plural(digests, "digest")));
   return inputs;
 }
 

@@ -2,6 +2,7 @@
 
 #include "analysis/report.h"
 #include "base/problems.h"
+#include "base/units.h"
 #include "common/command_line.h"
 #include "common/run_tool.h"
 #include "common/terminal.h"
@@ -57,7 +58,7 @@ Paths captures_in(const std::string& argument) {
     say(kToolName, Tone::note,
         fmt::format("{}: the captures are its {}; {} beside them {} left out", argument,
                     count_of(folders.size(), "folder"), count_of(files, "file"),
-                    files == 1 ? "is" : "are"));
+                    plural(files, "is", "are")));
   return folders;
 }
 

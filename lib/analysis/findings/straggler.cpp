@@ -2,9 +2,7 @@
 
 #include "analysis/findings/straggler_cause.h"
 #include "base/arithmetic.h"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "base/units.h"
 
 #include <algorithm>
 #include <cmath>
@@ -381,8 +379,7 @@ std::string_view to_string(DelayPattern pattern) {
 }
 
 std::string rank_list(const Straggler& found) {
-  return fmt::format("rank{} {}", found.candidates.size() > 1 ? "s" : "",
-                     fmt::join(found.candidates, found.each_of_them ? " and " : " or "));
+  return ranks_words(found.candidates, found.each_of_them ? RankStyle::all : RankStyle::either);
 }
 
 Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,

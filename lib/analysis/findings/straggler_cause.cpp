@@ -7,7 +7,6 @@
 #include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -201,9 +200,9 @@ std::string whichever_text(const Straggler& found) {
       fmt::format("No rank stands out: whichever came last held up the others by {})",
                   delay_text(found.measured_ns, found));
   if (!last.ranks.empty() && last.ranks.size() <= kMostListed)
-    text += fmt::format("; most often rank{} {}, in {} of {}{}", last.ranks.size() > 1 ? "s" : "",
-                        fmt::join(last.ranks, ", "), last.times, count_of(last.steps, "step"),
-                        last.ranks.size() > 1 ? " each" : "");
+    text +=
+        fmt::format("; most often {}, in {} of {}{}", ranks_words(last.ranks, RankStyle::each),
+                    last.times, count_of(last.steps, "step"), last.ranks.size() > 1 ? " each" : "");
   return text + ".";
 }
 
@@ -211,7 +210,8 @@ std::string whichever_text(const Straggler& found) {
 std::string named_text(const Straggler& found) {
   std::string who = rank_list(found);
   const bool several = found.candidates.size() > 1;
-  std::string text = fmt::format("{} {} up the others", capital(who), several ? "hold" : "holds");
+  std::string text = fmt::format("{} {} up the others", capital(who),
+                                 plural(found.candidates.size(), "holds", "hold"));
   if (found.delay_is_gap)
     text += fmt::format(", which wait at least {} longer than {} ({} of the mean step)",
                         format_duration(found.delay_ns) + " a step", several ? "these" : "it",

@@ -196,7 +196,7 @@ void note_loaders(const Run& run, const std::vector<LoaderRow>& rows, Report& re
       notes.add(rank.rank,
                 fmt::format("{} that no batch followed (the end of an epoch, or a batch that was "
                             "not recorded) {} left out: {}",
-                            count_of(probes, "wait"), probes == 1 ? "is" : "are",
+                            count_of(probes, "wait"), plural(probes, "is", "are"),
                             format_duration(total_ns(rank.steps.probes))));
   notes.append_to(report);
 }

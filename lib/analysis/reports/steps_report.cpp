@@ -225,7 +225,7 @@ Table roles_table(const StepSum& steps) {
 void note_missing(const Run& run, Report& report) {
   if (run.ranks.empty())
     report.notes.push_back(fmt::format("no rank is left to look at: these traces are of {}",
-                                       ranks_text(ranks_of(run))));
+                                       ranks_words(ranks_of(run), RankStyle::option)));
   const auto is_without = [](const RankEvents& rank) { return !rank.has_devices(); };
   const auto without =
       static_cast<std::size_t>(std::count_if(run.ranks.begin(), run.ranks.end(), is_without));

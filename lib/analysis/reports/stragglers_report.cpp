@@ -123,10 +123,10 @@ void note_left_out(const Run& run, const RankWaits& waits, Report& report) {
 void note_missing_ranks(const Run& run, Report& report) {
   for (const RunFile& file : run.files)
     if (const std::uint64_t missing = file.clock_problems.count(Problem::missing_rank); missing > 0)
-      report.notes.push_back(fmt::format("no trace of rank{} {}: the others may wait for {}",
-                                         missing == 1 ? "" : "s",
+      report.notes.push_back(fmt::format("no trace of {} {}: the others may wait for {}",
+                                         plural(missing, "rank"),
                                          file.clock_problems.explanation(Problem::missing_rank),
-                                         missing == 1 ? "it" : "one of these"));
+                                         plural(missing, "it", "one of these")));
 }
 
 }  // namespace

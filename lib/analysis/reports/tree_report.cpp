@@ -182,15 +182,14 @@ void add_notes(Report& report, const CallTree& tree, const TreeRows& rows,
                            options.min_share * 100);
     if (options.depth > 0)
       limits += fmt::format("{} deeper than {}", limits.empty() ? ":" : ", or", options.depth);
-    report.notes.push_back(fmt::format(
-        "{} not shown{} (--min-share, --depth)",
-        rows.hidden() == 1 ? "1 node is" : fmt::format("{} nodes are", rows.hidden()), limits));
+    report.notes.push_back(fmt::format("{} {} not shown{} (--min-share, --depth)", rows.hidden(),
+                                       plural(rows.hidden(), "node is", "nodes are"), limits));
   }
   if (tree.crossings() > 0)
     report.notes.push_back(fmt::format(
-        "{} the end of the span in which {}: what both share counts for the earlier one",
-        tree.crossings() == 1 ? "1 span crosses" : fmt::format("{} spans cross", tree.crossings()),
-        tree.crossings() == 1 ? "it starts" : "they start"));
+        "{} {} the end of the span in which {}: what both share counts for the earlier one",
+        tree.crossings(), plural(tree.crossings(), "span crosses", "spans cross"),
+        plural(tree.crossings(), "it starts", "they start")));
 }
 
 // Returns a name as a frame of a folded stack.

@@ -160,7 +160,7 @@ std::string either_text(const std::vector<Limit>& limits) {
 
 std::string candidates_text(const Straggler& straggler) {
   return fmt::format("{} {} up the others", rank_list(straggler),
-                     straggler.candidates.size() == 1 ? "holds" : "hold");
+                     plural(straggler.candidates.size(), "holds", "hold"));
 }
 
 std::string cost_text(const Verdict& verdict, Limit limit) {
@@ -198,7 +198,7 @@ std::vector<std::string> evidence_of(const Verdict& verdict, const Findings& fou
   else if (found.lacks_ranks())
     evidence.push_back(fmt::format(
         "{} of {} ranks: time in {} collectives includes waiting for those that are not here",
-        found.roles.size(), found.world_size, found.roles.size() == 1 ? "its" : "their"));
+        found.roles.size(), found.world_size, plural(found.roles.size(), "its", "their")));
   if (!found.loader.instrumented)
     evidence.emplace_back("the data loader is not instrumented: its share is not known");
   if (found.loader.is_mostly_first())

@@ -20,7 +20,6 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kMostLines = 8;
-constexpr std::size_t kMostRanges = 8;
 
 struct Group {
   std::size_t file = 0;
@@ -70,14 +69,14 @@ std::string range_words(std::int64_t least_ns, std::int64_t most_ns) {
 }
 
 std::string words_of(const Group& group, const EndSpread& ends) {
-  const std::string_view whose = group.ranks.size() == 1 ? "its" : "their";
+  const std::string whose = plural(group.ranks.size(), "its", "their");
   std::string why = fmt::format("{} collectives end with the others'", whose);
   if (!group.contradicts)
     why = ends.then_ns < ends.now_ns
               ? fmt::format("the ends of the collectives come from {} to {} apart",
                             format_duration(ends.now_ns), format_duration(ends.then_ns))
               : fmt::format("{} collectives and messages are possible then", whose);
-  return fmt::format("{} shifted by {}: {} (±{})", ranks_words(group.ranks),
+  return fmt::format("{} shifted by {}: {} (±{})", ranks_words(group.ranks, RankStyle::sentence),
                      range_words(group.least_ns, group.most_ns), why,
                      format_duration(group.most_bound_ns));
 }
@@ -93,8 +92,9 @@ void add_small(const std::vector<RankShift>& small, ShiftLine& line) {
     most_ns = std::max(most_ns, shift.shift_ns);
   }
   line.files += small.size();
-  line.words += fmt::format("; {} by {}, less than the ends are still apart", ranks_words(ranks),
-                            range_words(least_ns, most_ns));
+  line.words +=
+      fmt::format("; {} by {}, less than the ends are still apart",
+                  ranks_words(ranks, RankStyle::sentence), range_words(least_ns, most_ns));
 }
 
 ShiftLine line_of_rest(const std::vector<Group>& groups) {
@@ -137,25 +137,6 @@ std::vector<ShiftLine> shift_lines(std::vector<RankShift> shifts, const EndSprea
 std::string offset_option(const ClockFacts& facts, const FileClock& clock, std::int64_t ahead_ns) {
   const std::int64_t now_ns = saturating_subtract(clock.offset_ns, facts.base_ns.value_or(0));
   return fmt::format("--offset {}={}ns", facts.rank, saturating_subtract(now_ns, ahead_ns));
-}
-
-std::string ranks_words(const std::set<std::int64_t>& ranks) {
-  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s",
-                     rank_ranges({ranks.begin(), ranks.end()}));
-}
-
-std::string rank_ranges(const std::vector<std::int64_t>& ranks) {
-  std::string words;
-  std::size_t named = 0;
-  for (std::size_t i = 0; i < ranks.size();) {
-    if (named++ == kMostRanges) return words + fmt::format(" and {} more", ranks.size() - i);
-    std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    if (!words.empty()) words += ", ";
-    words += last == i ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[last]);
-    i = last + 1;
-  }
-  return words;
 }
 
 namespace {
@@ -233,15 +214,15 @@ void ApartRanks::report(const Together& set) {
     const std::size_t file = first_file_[rank];
     options.push_back(offset_option(facts_[file], clocks_[file], ahead_ns));
   }
-  const bool is_one = set.ranks.size() == 1;
   const bool is_cut = options.size() > kMostOptions;
   if (is_cut) options.resize(kMostOptions);
   ProblemCounts& problems = clocks_[first_file_[*set.ranks.begin()]].problems;
   problems.add(Problem::ranks_apart, 0, set.ranks.size());
   problems.explain(
       Problem::ranks_apart,
-      fmt::format("{} begin{} {} {} rank {}; trace-merge {}{} lets them begin together",
-                  ranks_words(set.ranks), is_one ? "s" : "", format_duration(std::abs(ahead_ns)),
+      fmt::format("{} {} {} {} rank {}; trace-merge {}{} lets them begin together",
+                  ranks_words(set.ranks, RankStyle::sentence),
+                  plural(set.ranks.size(), "begins", "begin"), format_duration(std::abs(ahead_ns)),
                   ahead_ns < 0 ? "before" : "after", lowest, fmt::join(options, " "),
                   is_cut ? " (and so on)" : ""));
 }
@@ -376,26 +357,19 @@ std::set<std::int64_t> ranks_of(const std::vector<FileRank>& files) {
   return ranks;
 }
 
-// Returns "2, 5-7": the missing ranks below `world_size`.
-std::string missing_words(const std::set<std::int64_t>& ranks, std::int64_t world_size) {
-  std::string words;
-  std::size_t named = 0;
+std::vector<RankRange> missing_ranks(const std::set<std::int64_t>& ranks, std::int64_t world_size) {
+  std::vector<RankRange> missing;
   std::int64_t next = 0;
-  const auto name = [&](std::int64_t first, std::int64_t last) {
-    if (first > last || named > kMostNamed) return;
-    if (!words.empty()) words += ", ";
-    if (++named > kMostNamed)
-      words += "...";
-    else
-      words += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+  const auto add = [&](std::int64_t first, std::int64_t last) {
+    if (first <= last) missing.push_back({first, last});
   };
   for (const std::int64_t rank : ranks) {
     if (rank >= world_size) break;
-    name(next, rank - 1);
+    add(next, rank - 1);
     next = rank + 1;
   }
-  name(next, world_size - 1);
-  return words;
+  add(next, world_size - 1);
+  return missing;
 }
 
 // Returns the number of the first file that names the size of the world, or the number of files if
@@ -428,7 +402,7 @@ void check_unrelated(const std::vector<ClockFacts>& facts, std::vector<FileClock
   for (std::size_t i = 0; i < clocks.size() && !unrelated.empty(); ++i) {
     if (facts[i].rank != *unrelated.begin()) continue;
     clocks[i].problems.add(Problem::no_clock, 0, unrelated.size());
-    clocks[i].problems.explain(Problem::no_clock, ranks_words(unrelated));
+    clocks[i].problems.explain(Problem::no_clock, ranks_words(unrelated, RankStyle::sentence));
     return;
   }
 }
@@ -447,7 +421,7 @@ void check_missing(const std::vector<FileEvidence>& evidence, const std::vector<
   const std::int64_t size = names_size ? *evidence[teller].world_size : *known.rbegin() + 1;
   const std::int64_t found = std::distance(known.begin(), known.lower_bound(size));
   if (size <= found) return;
-  const std::string words = missing_words(known, size);
+  const std::string words = rank_list(missing_ranks(known, size), RankStyle::sentence);
   ProblemCounts& problems = clocks[names_size ? teller : order.front()].problems;
   problems.add(Problem::missing_rank, 0, static_cast<std::uint64_t>(size - found));
   problems.explain(Problem::missing_rank,

@@ -45,12 +45,6 @@ std::vector<ShiftLine> shift_lines(std::vector<RankShift> shifts, const EndSprea
 // Returns the option that moves a clock back by `ahead_ns`: "--offset 5=-70000000000ns".
 std::string offset_option(const ClockFacts& facts, const FileClock& clock, std::int64_t ahead_ns);
 
-// Returns "rank 2" or "ranks 4-7, 9".
-std::string ranks_words(const std::set<std::int64_t>& ranks);
-
-// "2", "4-7, 9": at most eight ranges, and how many more ranks. `ranks` ascend.
-std::string rank_ranges(const std::vector<std::int64_t>& ranks);
-
 // check_ranks_apart: finds ranks whose events are at another time than those of the lowest rank.
 //
 //   check_ranks_apart(evidence, facts, starts, clocks);

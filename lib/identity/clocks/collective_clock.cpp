@@ -29,24 +29,11 @@ using Outcome = CollectiveFit::Outcome;
 constexpr std::size_t kMostClocks = 2048;
 // Smaller shifts have no line of their own: ranks on one host leave a collective that far apart.
 constexpr std::int64_t kSmallNs = 10'000;
-constexpr std::size_t kMostRanks = 8;
-
-// Returns "2", "2 and 3", "5, 6 and 7".
-std::string rank_list(const std::set<std::int64_t>& ranks) {
-  std::vector<std::string> words;
-  for (const std::int64_t rank : ranks) {
-    if (words.size() == kMostRanks) break;
-    words.push_back(std::to_string(rank));
-  }
-  const std::size_t left = ranks.size() - words.size();
-  std::string last = left > 0 ? fmt::format("{} more", left) : words.back();
-  if (left == 0) words.pop_back();
-  return words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
-}
+constexpr std::size_t kMostOffsets = 8;
 
 std::string clocks_of(const std::set<std::int64_t>& ranks) {
-  return fmt::format("clock{} of rank{} {}", ranks.size() == 1 ? "" : "s",
-                     ranks.size() == 1 ? "" : "s", rank_list(ranks));
+  return fmt::format("{} of {}", plural(ranks.size(), "clock"),
+                     ranks_words(ranks, RankStyle::sentence));
 }
 
 class CollectiveAligner {
@@ -370,7 +357,7 @@ void CollectiveAligner::tell_conflicts(const Island& island,
       const std::vector<std::int64_t> own = ranks_of(island.files[i]);
       ranks.insert(own.begin(), own.end());
       if (!any_given && !fits[i].came_back && named.insert(facts_[island.files[i]].rank).second &&
-          offsets.size() < kMostRanks)
+          offsets.size() < kMostOffsets)
         offsets.push_back(
             offset_option(facts_[island.files[i]], clocks_[island.files[i]], fits[i].ahead_ns));
     }
@@ -401,8 +388,8 @@ void CollectiveAligner::report_unconnected(const Island& island, const Island& o
       of_one_run && !is_proven ? Problem::no_common_collective : Problem::vague_collectives;
   first.problems.add(problem, 0, ranks.size());
   first.problems.explain(
-      problem, fmt::format("clock of rank{} {} against rank {}: they have no collective in common",
-                           ranks.size() == 1 ? "" : "s", rank_list(ranks),
+      problem, fmt::format("clock of {} against rank {}: they have no collective in common",
+                           ranks_words(ranks, RankStyle::sentence),
                            facts_[of_reference.files.front()].rank));
 }
 

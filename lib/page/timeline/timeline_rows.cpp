@@ -1,6 +1,7 @@
 #include "page/timeline/timeline_rows.h"
 
 #include "base/arithmetic.h"
+#include "base/units.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -199,7 +200,7 @@ std::string name_of(const StreamRow& row, bool has_devices) {
   }
   const bool is_cut = names.size() > kMostNamed;
   if (is_cut) names.resize(kMostNamed);
-  return fmt::format("stream{} {}{}", row.streams.size() == 1 ? "" : "s", fmt::join(names, ", "),
+  return fmt::format("{} {}{}", plural(row.streams.size(), "stream"), fmt::join(names, ", "),
                      is_cut ? ", ..." : "");
 }
 

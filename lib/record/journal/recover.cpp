@@ -2,6 +2,7 @@
 
 #include "base/json_string.h"
 #include "base/problems.h"
+#include "base/units.h"
 #include "record/files/event_sources.h"
 #include "record/files/trace_file.h"
 #include "record/support/process_support.h"
@@ -423,7 +424,7 @@ std::string words_of_loss(const RecoveredTrace& trace) {
   if (trace.lost > 0) words += fmt::format(", {} lost", trace.lost);
   if (trace.damaged > 0)
     words += fmt::format(", {} left out that {} damaged in the journal", trace.damaged,
-                         trace.damaged == 1 ? "is" : "are");
+                         plural(trace.damaged, "is", "are"));
   return words;
 }
 
