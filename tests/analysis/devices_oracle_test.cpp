@@ -73,7 +73,7 @@ void check_idle_row(const ReportRow& row, const oracle::IdleTimes& times) {
   CHECK(number_in(row, "gap_max_ns") == times.gaps.back());
 }
 
-std::string text_or_nothing(const ReportRow& row, std::string_view key) {
+std::string text_unless_null(const ReportRow& row, std::string_view key) {
   return is_null(cell_in(row, key)) ? "" : text_in(row, key);
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("idle: gaps, their kinds and the host in them are those of every micro
       check_idle_row(row, made.facts.stream_idle.at(stream_of(row)));
     decltype(made.facts.hosts) hosts;
     for (const ReportRow& row : rows_of(report, "hosts")) {
-      hosts[{text_in(row, "gap"), text_or_nothing(row, "op"), text_or_nothing(row, "call")}] =
+      hosts[{text_in(row, "gap"), text_unless_null(row, "op"), text_unless_null(row, "call")}] =
           number_in(row, "idle_ns");
       idle_ns -= number_in(row, "idle_ns");
     }
@@ -191,7 +191,7 @@ TEST_CASE("memcpy: sums and bandwidths are those of all transfers one by one") {
     const std::vector<ReportRow> rows = rows_of(memcpy_report(made.run, {}), "rows");
     REQUIRE(rows.size() == made.facts.transfers.size());
     for (const ReportRow& row : rows) {
-      const std::string memory = text_or_nothing(row, "memory");
+      const std::string memory = text_unless_null(row, "memory");
       const oracle::TransferTimes& times = made.facts.transfers.at(
           text_in(row, "kind") + (memory.empty() ? "" : " (" + memory + ")"));
       CHECK(number_in(row, "count") == times.count);

@@ -36,11 +36,6 @@ Run read_two_shapes() {
                     kWithArguments);
 }
 
-std::string text_or_nothing(const ReportRow& row, std::string_view key) {
-  const Cell& cell = cell_in(row, key);
-  return std::holds_alternative<std::string>(cell) ? std::get<std::string>(cell) : "";
-}
-
 }  // namespace
 
 TEST_CASE("ops: shapes that are equal are one row, arguments may still tell them apart") {

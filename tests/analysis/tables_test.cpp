@@ -22,7 +22,7 @@ std::string reduce(int seq) {
       seq);
 }
 
-TraceText rank_trace(int rank) {
+TraceText trace_of_rank(int rank) {
   TraceText trace;
   trace.composer_rank(rank, "1000");
   trace.cat("kernel");
@@ -123,8 +123,8 @@ TEST_CASE("ops: what has no device activity is told by its host times") {
 
 TEST_CASE("comm: a collective is matched by its Seq, also where a rank has lost one") {
   const Run run =
-      read(rank_trace(0).x("ncclX", 0, 30, reduce(1)).x("ncclX", 50, 20, reduce(2)).array(),
-           rank_trace(1).x("ncclX", 60, 10, reduce(2)).array());
+      read(trace_of_rank(0).x("ncclX", 0, 30, reduce(1)).x("ncclX", 50, 20, reduce(2)).array(),
+           trace_of_rank(1).x("ncclX", 60, 10, reduce(2)).array());
   const MatchedCollectives found = match_collectives(run);
   REQUIRE(found.matched.size() == 1);
   CHECK(found.matched[0].latency_ns() == 10'000);
@@ -136,8 +136,9 @@ TEST_CASE("comm: a collective is matched by its Seq, also where a rank has lost 
 }
 
 TEST_CASE("comm: without Seq the order among those that are alike counts") {
-  const Run run = read(rank_trace(0).x("ncclA", 0, 30).x("ncclB", 40, 5).x("ncclA", 50, 20).array(),
-                       rank_trace(1).x("ncclA", 10, 20).x("ncclA", 60, 10).array());
+  const Run run =
+      read(trace_of_rank(0).x("ncclA", 0, 30).x("ncclB", 40, 5).x("ncclA", 50, 20).array(),
+           trace_of_rank(1).x("ncclA", 10, 20).x("ncclA", 60, 10).array());
   const MatchedCollectives found = match_collectives(run);
   REQUIRE(found.matched.size() == 2);
   CHECK(found.matched[1].latency_ns() == 10'000);
@@ -151,8 +152,8 @@ TEST_CASE("comm: with a Seq the ranks of a collective may send different amounts
         R"( "Process Group Name": "0", "Seq": 4}})",
         elements);
   };
-  const Run run = read(rank_trace(0).x("ncclX", 0, 30, exchange(10)).array(),
-                       rank_trace(1).x("ncclX", 5, 20, exchange(1000)).array());
+  const Run run = read(trace_of_rank(0).x("ncclX", 0, 30, exchange(10)).array(),
+                       trace_of_rank(1).x("ncclX", 5, 20, exchange(1000)).array());
   const MatchedCollectives found = match_collectives(run);
   REQUIRE(found.matched.size() == 1);
   CHECK(found.matched[0].bytes == 4000);
@@ -160,8 +161,8 @@ TEST_CASE("comm: with a Seq the ranks of a collective may send different amounts
 }
 
 TEST_CASE("comm: a Seq without its group says nothing") {
-  const Run run = read(rank_trace(0).x("ncclX", 0, 30, R"({"Seq": 7})").array(),
-                       rank_trace(1).x("ncclX", 5, 20, R"({"Seq": 9})").array());
+  const Run run = read(trace_of_rank(0).x("ncclX", 0, 30, R"({"Seq": 7})").array(),
+                       trace_of_rank(1).x("ncclX", 5, 20, R"({"Seq": 9})").array());
   CHECK(match_collectives(run).matched.size() == 1);
 }
 
@@ -169,8 +170,8 @@ TEST_CASE("comm: args that make no sense are as if they were missing") {
   const std::string bad =
       R"({"Collective name": null, "dtype": "Double", "In msg nelems": 9223372036854775807,)"
       R"( "Process Group Name": null, "Group size": -3, "Seq": "x"})";
-  const Run run = read(rank_trace(0).x("ncclX", 0, 30, bad).array(),
-                       rank_trace(1).x("ncclX", 5, 20, bad).array());
+  const Run run = read(trace_of_rank(0).x("ncclX", 0, 30, bad).array(),
+                       trace_of_rank(1).x("ncclX", 5, 20, bad).array());
   const MatchedCollectives found = match_collectives(run);
   REQUIRE(found.matched.size() == 1);
   CHECK(found.matched[0].name == "ncclX");
@@ -181,16 +182,16 @@ TEST_CASE("comm: args that make no sense are as if they were missing") {
 
 TEST_CASE("comm: a collective is complete when all ranks of its group have it") {
   const Run run =
-      read(rank_trace(0).x("ncclX", 0, 30, reduce(1)).x("ncclX", 50, 20, reduce(2)).array(),
-           rank_trace(1).x("ncclX", 60, 10, reduce(2)).array());
+      read(trace_of_rank(0).x("ncclX", 0, 30, reduce(1)).x("ncclX", 50, 20, reduce(2)).array(),
+           trace_of_rank(1).x("ncclX", 60, 10, reduce(2)).array());
   const MatchedCollectives found = match_collectives(run);
   CHECK(found.matched.at(0).complete);
   CHECK_FALSE(found.single.at(0).complete);
 }
 
 TEST_CASE("comm: who is last is told by starts, and sends are not matched") {
-  const Run run = read(rank_trace(0).x("ncclX", 0, 30).x("ncclSendRecv", 50, 5).array(),
-                       rank_trace(1).x("ncclX", 25, 5).x("ncclSendRecv", 50, 5).array());
+  const Run run = read(trace_of_rank(0).x("ncclX", 0, 30).x("ncclSendRecv", 50, 5).array(),
+                       trace_of_rank(1).x("ncclX", 25, 5).x("ncclSendRecv", 50, 5).array());
   const Report report = comm_report(run, {});
   const std::vector<ReportRow> ranks = rows_of(report, "ranks");
   CHECK(number_in(ranks.at(1), "times_last") == 1);
@@ -207,7 +208,7 @@ TEST_CASE("comm: nothing to match is said") {
 TEST_CASE("comm: transfers are what is left when all have come, each instant counted once") {
   const std::string dims = R"({"Input Dims": [[2, 3], []], "Input type": ["float", "Int"]})";
   const auto rank = [&](int number, int start) {
-    return rank_trace(number)
+    return trace_of_rank(number)
         .cat("cpu_op")
         .x("gloo:all_reduce", start, 30 - start, dims)
         .tid("2")

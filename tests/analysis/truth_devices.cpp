@@ -20,10 +20,6 @@ namespace {
 
 using oracle::Json;
 
-double us(const ReportRow& row, std::string_view key) {
-  return static_cast<double>(number_in(row, key)) / 1000;
-}
-
 double rounded(double value, double digits) {
   return std::round(value * digits) / digits;
 }
@@ -93,11 +89,11 @@ std::string check_hta_idle(const TruthRow& row) {
     const std::string kind = text_of_key(expected, "idle_category");
     const std::string key = fmt::format("stream {} {}", stream, kind);
     differences +=
-        compare(row, key, us(*found, "hta_" + kind + "_ns"), number_of(expected, "idle_time"));
-    if (us(*found, "idle_ns") > 0)
+        compare(row, key, us_in(*found, "hta_" + kind + "_ns"), number_of(expected, "idle_time"));
+    if (us_in(*found, "idle_ns") > 0)
       differences +=
           compare(row, key + " share",
-                  rounded(us(*found, "hta_" + kind + "_ns") / us(*found, "idle_ns"), 100),
+                  rounded(us_in(*found, "hta_" + kind + "_ns") / us_in(*found, "idle_ns"), 100),
                   number_of(expected, "idle_time_ratio"));
   }
   if (streams.size() != rows.size()) differences += "other streams; ";
@@ -167,10 +163,10 @@ std::string check_hta_launches(const TruthRow& row) {
         call != "cudaMemsetAsync")
       continue;
     sums["count"] += static_cast<double>(number_in(found, "launches"));
-    sums["cpu_duration_sum"] += us(found, "call_ns");
-    sums["gpu_duration_sum"] += us(found, "device_ns");
-    sums["launch_delay_sum"] += us(found, "delay_ns");
-    sums["launch_delay_max"] = std::max(sums["launch_delay_max"], us(found, "delay_max_ns"));
+    sums["cpu_duration_sum"] += us_in(found, "call_ns");
+    sums["gpu_duration_sum"] += us_in(found, "device_ns");
+    sums["launch_delay_sum"] += us_in(found, "delay_ns");
+    sums["launch_delay_max"] = std::max(sums["launch_delay_max"], us_in(found, "delay_max_ns"));
     sums["short_kernels"] += static_cast<double>(number_in(found, "short"));
   }
   std::string differences;
@@ -188,7 +184,7 @@ std::string check_hta_kernel_types(const TruthRow& row) {
   for (std::size_t i = 0; i < row.expected.items.size(); ++i) {
     const std::string type = to_lower(row.expected.keys[i]);
     const auto one = found.find(type);
-    const double time = one == found.end() ? 0 : us(*one->second, "total_ns");
+    const double time = one == found.end() ? 0 : us_in(*one->second, "total_ns");
     const double share = one == found.end() ? 0 : share_in(*one->second, "share");
     differences += compare(row, type, time, number_of(row.expected.items[i], "us")) +
                    compare(row, type + " share", rounded(share * 100, 10),

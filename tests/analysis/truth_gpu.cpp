@@ -11,12 +11,8 @@
 namespace traceloom {
 namespace {
 
-Report report_of(const TruthRow& row) {
+Report gpu_report_of(const TruthRow& row) {
   return gpu_report(read_paths(row.traces, {.details = true}));
-}
-
-double us(const ReportRow& row, std::string_view key) {
-  return static_cast<double>(number_in(row, key)) / 1000;
 }
 
 double round_to(double value, double digits) {
@@ -34,7 +30,7 @@ const ReportRow* find_row(const TruthRow& row, const std::vector<ReportRow>& row
   return nullptr;
 }
 
-bool is_null(const Cell& cell) {
+bool is_null_cell(const Cell& cell) {
   return std::holds_alternative<std::monostate>(cell);
 }
 
@@ -43,14 +39,14 @@ std::string compare_share(const TruthRow& row, const ReportRow& found, const std
                           std::string_view column, double factor) {
   const oracle::Json* const value = row.expected.find(key);
   if (value == nullptr || value->kind == oracle::Json::Kind::null) return "";
-  if (is_null(cell_in(found, column))) return key + " is not known; ";
+  if (is_null_cell(cell_in(found, column))) return key + " is not known; ";
   return compare(row, key, share_in(found, column) * factor, std::stod(value->text));
 }
 
 }  // namespace
 
 std::string check_gpu_metrics(const TruthRow& row) {
-  const std::vector<ReportRow> rows = rows_of(report_of(row), "rows");
+  const std::vector<ReportRow> rows = rows_of(gpu_report_of(row), "rows");
   const ReportRow* const found = find_row(row, rows);
   if (found == nullptr) return "no such device";
   return compare_share(row, *found, "utilization", "utilization", 1) +
@@ -59,7 +55,7 @@ std::string check_gpu_metrics(const TruthRow& row) {
 }
 
 std::string check_gpu_metrics_text(const TruthRow& row) {
-  const std::vector<ReportRow> rows = rows_of(report_of(row), "rows");
+  const std::vector<ReportRow> rows = rows_of(gpu_report_of(row), "rows");
   const auto percent = [&](std::string_view column) {
     return fmt::format("{:.2f} %", share_in(rows.at(0), column) * 100);
   };
@@ -74,7 +70,7 @@ std::string check_gpu_metrics_text(const TruthRow& row) {
 }
 
 std::string check_tracelens_timeline(const TruthRow& row) {
-  const std::vector<ReportRow> rows = rows_of(report_of(row), "rows");
+  const std::vector<ReportRow> rows = rows_of(gpu_report_of(row), "rows");
   if (rows.empty()) return "no devices";
   std::string differences;
   for (const auto& [name, column] :
@@ -84,35 +80,35 @@ std::string check_tracelens_timeline(const TruthRow& row) {
         std::pair{"idle_time", "idle_ns"}, std::pair{"total_time", "total_ns"},
         std::pair{"total_comm_time", "comm_ns"}, std::pair{"total_memcpy_time", "memcpy_ns"}})
     differences +=
-        compare(row, name, us(rows.front(), column) / 1000, number_of(row.expected, name));
+        compare(row, name, us_in(rows.front(), column) / 1000, number_of(row.expected, name));
   return differences;
 }
 
 std::string check_hta_breakdown(const TruthRow& row) {
-  const std::vector<ReportRow> rows = rows_of(report_of(row), "rows");
+  const std::vector<ReportRow> rows = rows_of(gpu_report_of(row), "rows");
   const ReportRow* const found = find_row(row, rows);
   if (found == nullptr) return "no such rank";
   if (row.expected.find("error") != nullptr) return "HTA fails, we do not";
-  return compare(row, "kernel_time", us(*found, "total_ns"),
+  return compare(row, "kernel_time", us_in(*found, "total_ns"),
                  number_of(row.expected, "kernel_time(us)")) +
-         compare(row, "compute_time", us(*found, "kernel_ns"),
+         compare(row, "compute_time", us_in(*found, "kernel_ns"),
                  number_of(row.expected, "compute_time(us)")) +
-         compare(row, "idle_time", us(*found, "idle_ns"),
+         compare(row, "idle_time", us_in(*found, "idle_ns"),
                  number_of(row.expected, "idle_time(us)")) +
-         compare(row, "non_compute_time", us(*found, "non_compute_ns"),
+         compare(row, "non_compute_time", us_in(*found, "non_compute_ns"),
                  number_of(row.expected, "non_compute_time(us)"));
 }
 
 std::string check_hta_overlap(const TruthRow& row) {
-  const std::vector<ReportRow> rows = rows_of(report_of(row), "rows");
+  const std::vector<ReportRow> rows = rows_of(gpu_report_of(row), "rows");
   const ReportRow* const found = find_row(row, rows);
   if (found == nullptr) return "no such rank";
   const Cell& cell = cell_in(*found, "overlap_share");
   const oracle::Json* const inner = row.expected.find("comp_comm_overlap_pctg");
   const oracle::Json& expected = inner != nullptr ? *inner : row.expected;
   if (expected.kind == oracle::Json::Kind::null)
-    return is_null(cell) ? "" : "there is communication; ";
-  if (is_null(cell)) return "no communication; ";
+    return is_null_cell(cell) ? "" : "there is communication; ";
+  if (is_null_cell(cell)) return "no communication; ";
   return compare(row, "overlap", round_to(std::get<double>(cell) * 100, 100),
                  std::stod(expected.text));
 }
@@ -124,15 +120,15 @@ std::string check_comm_overlap(const TruthRow& row) {
   for (const ReportRow& found :
        rows_of(steps_report(read_paths(row.traces), {.raw = true}), "rows")) {
     if (number_in(found, "rank") != rank) continue;
-    const double overlap = us(found, "raw_communication_ns") - us(found, "communication_ns");
+    const double overlap = us_in(found, "raw_communication_ns") - us_in(found, "communication_ns");
     differences = compare(row, "overlap", overlap, number_of(row.expected, "overlap")) +
-                  compare(row, "computation_only", us(found, "raw_kernel_ns") - overlap,
+                  compare(row, "computation_only", us_in(found, "raw_kernel_ns") - overlap,
                           number_of(row.expected, "computation_only")) +
-                  compare(row, "communication_only", us(found, "communication_ns"),
+                  compare(row, "communication_only", us_in(found, "communication_ns"),
                           number_of(row.expected, "communication_only")) +
                   compare(row, "other",
-                          us(found, "total_ns") + overlap - us(found, "raw_kernel_ns") -
-                              us(found, "raw_communication_ns"),
+                          us_in(found, "total_ns") + overlap - us_in(found, "raw_kernel_ns") -
+                              us_in(found, "raw_communication_ns"),
                           number_of(row.expected, "other"));
   }
   return differences;

@@ -35,6 +35,10 @@ std::string unexplained_difference(const TruthRow& row);
 
 double number_of(const oracle::Json& object, const std::string& key, double otherwise = 0);
 std::string text_of_key(const oracle::Json& object, const std::string& key);
+inline std::string without_spaces(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
 // "key: 3 and not 4; " unless they are as near as the row allows, relatively or absolutely.
 std::string compare(const TruthRow& row, const std::string& key, double found, double expected);
 

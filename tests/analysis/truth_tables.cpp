@@ -16,10 +16,6 @@ namespace {
 // column of a row, and our column in ns
 using Columns = std::vector<std::pair<std::string, std::string>>;
 
-double us(const ReportRow& row, std::string_view key) {
-  return static_cast<double>(number_in(row, key)) / 1000;
-}
-
 // Compares the columns that a row names, in microseconds; in whole ones if the row is marked as
 // rounded.
 std::string compare_times(const TruthRow& row, const ReportRow& found, const Columns& columns) {
@@ -27,7 +23,7 @@ std::string compare_times(const TruthRow& row, const ReportRow& found, const Col
   for (const auto& [name, column] : columns) {
     if (row.expected.find(name) == nullptr) continue;
     const double expected = number_of(row.expected, name);
-    const double time = us(found, column);
+    const double time = us_in(found, column);
     // Means are whole nanoseconds here; other tools show whole microseconds in places.
     const bool rounded = std::abs(time - expected) <= 0.00051 ||
                          (expected == std::round(expected) && std::abs(time - expected) <= 0.5);
@@ -63,19 +59,10 @@ std::string name_of(const TruthRow& row) {
 }
 
 // "[16,1,1]" of "[16, 1, 1]" and of a JSON list; "" of null.
-std::string without_spaces(std::string text) {
-  std::erase(text, ' ');
-  return text;
-}
 std::string list_text(const oracle::Json* list) {
   return list == nullptr || list->kind != oracle::Json::Kind::array
              ? ""
              : without_spaces(oracle::canonical_text(*list));
-}
-
-std::string text_or_nothing(const ReportRow& row, std::string_view key) {
-  const Cell& cell = cell_in(row, key);
-  return std::holds_alternative<std::string>(cell) ? std::get<std::string>(cell) : "";
 }
 
 }  // namespace

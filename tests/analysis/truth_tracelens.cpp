@@ -12,12 +12,7 @@
 namespace traceloom {
 namespace {
 
-const RunRequest kWithArguments{.details = true, .arguments = true};
-
-std::string text_or_nothing(const ReportRow& row, std::string_view key) {
-  const Cell& cell = cell_in(row, key);
-  return std::holds_alternative<std::string>(cell) ? std::get<std::string>(cell) : "";
-}
+const RunRequest kWithLensArguments{.details = true, .arguments = true};
 
 double share_or_0(const ReportRow& row, std::string_view key) {
   const Cell& cell = cell_in(row, key);
@@ -32,10 +27,6 @@ std::string category_of(const std::string& type) {
         std::pair{"multi_tensor", "multi_tensor_apply"}})
     if (type == ours) return theirs;
   return type;
-}
-
-double us(const ReportRow& row, std::string_view key) {
-  return static_cast<double>(number_in(row, key)) / 1000;
 }
 
 std::string compare_key(const TruthRow& row, const std::string& key, double found) {
@@ -58,8 +49,8 @@ std::string compare_rounded(const TruthRow& row, const std::string& key, double 
 
 std::string compare_op(const TruthRow& row, const ReportRow& found) {
   const std::int64_t count = number_in(found, "launchers");
-  const double self_us = us(found, "device_self_ns");
-  const double total_us = us(found, "device_total_ns");
+  const double self_us = us_in(found, "device_self_ns");
+  const double total_us = us_in(found, "device_total_ns");
   const double off_us = rounding_us(count);
   const double percent = share_or_0(found, "device_share") * 100;
   // Off by as much as the row is, and as all rows are, which have no more than that an operator.
@@ -80,7 +71,7 @@ std::string compare_cumulative(const TruthRow& row, const std::vector<ReportRow>
   std::int64_t operators = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i <= at) cumulative += share_or_0(rows[i], "device_share") * 100;
-    total_us += us(rows[i], "device_self_ns");
+    total_us += us_in(rows[i], "device_self_ns");
     operators += number_in(rows[i], "launchers");
   }
   return compare_rounded(row, "Cumulative Percentage (%)", cumulative,
@@ -95,11 +86,6 @@ std::string as_json(const std::string& tuple) {
     if (c == ' ' || (c == ',' && i + 1 < tuple.size() && tuple[i + 1] == ')')) continue;
     text += c == '(' ? '[' : c == ')' ? ']' : c == '\'' ? '"' : c;
   }
-  return text;
-}
-
-std::string without_spaces(std::string text) {
-  std::erase(text, ' ');
   return text;
 }
 
@@ -118,7 +104,7 @@ bool is_short_row(const TruthRow& row, const ReportRow& found) {
 
 std::string check_tracelens_category(const TruthRow& row) {
   const Report report =
-      ops_report(read_paths(row.traces, kWithArguments), {.by_name = false, .by_type = true});
+      ops_report(read_paths(row.traces, kWithLensArguments), {.by_name = false, .by_type = true});
   const std::vector<ReportRow> rows = rows_of(report, "rows");
   // The share of a kind with those before it depends on how the rest is divided, and is left out.
   for (const ReportRow& found : rows)
@@ -128,7 +114,7 @@ std::string check_tracelens_category(const TruthRow& row) {
 }
 
 std::string check_tracelens_ops(const TruthRow& row) {
-  const Report report = ops_report(read_paths(row.traces, kWithArguments), {});
+  const Report report = ops_report(read_paths(row.traces, kWithLensArguments), {});
   const std::vector<ReportRow> rows = rows_of(report, "rows");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (text_in(rows[i], "name") != text_of_key(row.expected, "name")) continue;
@@ -138,7 +124,7 @@ std::string check_tracelens_ops(const TruthRow& row) {
 }
 
 std::string check_tracelens_kernels(const TruthRow& row) {
-  const Report report = kernels_report(read_paths(row.traces, kWithArguments),
+  const Report report = kernels_report(read_paths(row.traces, kWithLensArguments),
                                        {.by_type = true, .by_operator = true, .by_stream = true});
   std::string differences = "no such kernel";
   for (const ReportRow& found : rows_of(report, "rows")) {
@@ -151,11 +137,11 @@ std::string check_tracelens_kernels(const TruthRow& row) {
     // TraceLens gives no category without an operator, and "runtime" for a bare call.
     const bool same = category.empty() || category == "runtime" || category == ours;
     differences = same ? "" : "category: " + ours + " and not " + category + "; ";
-    return differences + compare_key(row, "Kernel duration (µs)_sum", us(found, "total_ns")) +
+    return differences + compare_key(row, "Kernel duration (µs)_sum", us_in(found, "total_ns")) +
            compare_key(row, "Kernel duration (µs)_count",
                        static_cast<double>(number_in(found, "count"))) +
-           compare_key(row, "Kernel duration (µs)_min", us(found, "min_ns")) +
-           compare_key(row, "Kernel duration (µs)_max", us(found, "max_ns")) +
+           compare_key(row, "Kernel duration (µs)_min", us_in(found, "min_ns")) +
+           compare_key(row, "Kernel duration (µs)_max", us_in(found, "max_ns")) +
            compare_key(row, "Percent of kernels time (%)", share_in(found, "share") * 100) +
            compare_key(row, "Percent of total time (%)", share_in(found, "gpu_share") * 100);
   }
@@ -163,7 +149,7 @@ std::string check_tracelens_kernels(const TruthRow& row) {
 }
 
 std::string check_tracelens_short(const TruthRow& row) {
-  const Report report = kernels_report(read_paths(row.traces, kWithArguments),
+  const Report report = kernels_report(read_paths(row.traces, kWithLensArguments),
                                        {.by_operator = true, .by_arguments = true});
   std::int64_t count = 0;
   std::int64_t ns = 0;

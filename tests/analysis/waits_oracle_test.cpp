@@ -13,7 +13,7 @@ using namespace traceloom;
 
 namespace {
 
-constexpr std::uint32_t kSeeds = 300;
+constexpr std::uint32_t kWaitSeeds = 300;
 
 class Dice {
  public:
@@ -68,7 +68,7 @@ std::vector<std::string> random_job(std::uint32_t seed) {
 
 TEST_CASE("waits: those in matched collectives are those of the oracle") {
   std::size_t matched = 0;
-  for (std::uint32_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint32_t seed = 0; seed < kWaitSeeds; ++seed) {
     CAPTURE(seed);
     const std::vector<std::string> texts = random_job(seed);
     std::vector<std::pair<std::string, std::string>> files;
@@ -85,6 +85,6 @@ TEST_CASE("waits: those in matched collectives are those of the oracle") {
     CHECK(waits.wait_ns == expected->wait_ns);
     CHECK(waits.delay_ns == expected->delay_ns);
   }
-  CHECK(matched > kSeeds / 2);
-  CHECK(matched < kSeeds);
+  CHECK(matched > kWaitSeeds / 2);
+  CHECK(matched < kWaitSeeds);
 }

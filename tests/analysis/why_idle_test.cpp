@@ -39,13 +39,13 @@ Verdict verdict_of(const TraceText& trace, std::string_view members = "") {
       Findings(read_texts({{"rank0.json", trace.object(members)}}, {.python = true})));
 }
 
-std::string all_words(const Verdict& verdict) {
+std::string all_words_of(const Verdict& verdict) {
   return fmt::format("{}\n{}\n{}", verdict_headline(verdict), fmt::join(verdict.evidence, "\n"),
                      fmt::join(texts_of(verdict.advice), "\n"));
 }
 
 bool says(const Verdict& verdict, std::string_view words) {
-  return all_words(verdict).find(words) != std::string::npos;
+  return all_words_of(verdict).find(words) != std::string::npos;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ using namespace std::string_view_literals;
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out;
   append_json_string(out, text);
   return out;
@@ -55,11 +55,11 @@ TEST_CASE("json_string: raw control characters and quotes stand for themselves w
 }
 
 TEST_CASE("json_string: only what JSON demands is escaped") {
-  CHECK(quoted("") == R"("")");
-  CHECK(quoted("say \"hi\" \\ / \u00E9 \x7F") == "\"say \\\"hi\\\" \\\\ / \u00E9 \x7F\"");
-  CHECK(quoted("\b\f\n\r\t") == R"("\b\f\n\r\t")");
-  CHECK(quoted("\0\x01\x1F"sv) == R"("\u0000\u0001\u001f")");
-  CHECK(quoted("\xFF") == "\"\uFFFD\"");
+  CHECK(in_quotes("") == R"("")");
+  CHECK(in_quotes("say \"hi\" \\ / \u00E9 \x7F") == "\"say \\\"hi\\\" \\\\ / \u00E9 \x7F\"");
+  CHECK(in_quotes("\b\f\n\r\t") == R"("\b\f\n\r\t")");
+  CHECK(in_quotes("\0\x01\x1F"sv) == R"("\u0000\u0001\u001f")");
+  CHECK(in_quotes("\xFF") == "\"\uFFFD\"");
 }
 
 TEST_CASE("json_string: well-formed UTF-8 passes at the borders of every range") {
@@ -87,7 +87,7 @@ TEST_CASE("json_string: each maximal prefix of an ill-formed sequence becomes on
     const std::string framed = "<" + std::string(text) + ">";
     CHECK(to_valid_utf8(framed) == expected + ">");
     CHECK(decode_json_string(framed) == expected + ">");
-    CHECK(quoted(framed) == "\"" + expected + ">\"");
+    CHECK(in_quotes(framed) == "\"" + expected + ">\"");
     CHECK_FALSE(is_clean_json_string(framed));
   };
   replaced("\x80", 1);              // a continuation alone
@@ -149,7 +149,7 @@ TEST_CASE("json_string: decoding what was written gives the text back") {
   std::string text;
   for (int byte = 0; byte < 0x80; ++byte) text += static_cast<char>(byte);
   text += "\u00E9\u20AC\U0001F600";
-  std::string written = quoted(text);
+  std::string written = in_quotes(text);
   written = written.substr(1, written.size() - 2);
   CHECK(is_clean_json_string(written));
   CHECK(decode_json_string(written) == text);

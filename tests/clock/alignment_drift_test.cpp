@@ -35,7 +35,6 @@ std::int64_t mapped(const FileClock& clock, std::int64_t file_ns) {
 
 using Drifts = std::vector<std::optional<double>>;
 constexpr std::optional<double> kUnknown = std::nullopt;
-const ClockOptions kLinear{.drift = DriftMode::linear};
 
 }  // namespace
 

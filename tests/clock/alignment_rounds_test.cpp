@@ -45,7 +45,6 @@ std::vector<std::optional<std::int64_t>> errors(const std::vector<ClockFacts>& f
 }
 
 using Errors = std::vector<std::optional<std::int64_t>>;
-const ClockOptions kLinear{.drift = DriftMode::linear};
 
 }  // namespace
 

@@ -15,7 +15,7 @@ ClockFacts stamped(std::int64_t rank, std::vector<SyncEvent> events) {
   return {.rank = rank, .first_ns = 5, .sync_events = std::move(events)};
 }
 
-std::vector<std::optional<std::int64_t>> errors(const std::vector<ClockFacts>& files) {
+std::vector<std::optional<std::int64_t>> errors_of_syncs(const std::vector<ClockFacts>& files) {
   std::vector<std::optional<std::int64_t>> result;
   for (const FileClock& clock : align(files)) result.push_back(clock.error_ns);
   return result;
@@ -31,7 +31,7 @@ TEST_CASE("alignment: files without any other clock go by the first of them that
                                       stamped(2, {{"b", 90, 2}})};
   CHECK(offsets(files) == Ns{0, -3000, -3040});
   CHECK(methods(files) == Methods{sync_event, sync_event, sync_event});
-  CHECK(errors(files) == Errors{0, 30, 33});
+  CHECK(errors_of_syncs(files) == Errors{0, 30, 33});
   CHECK(counts(files, Problem::no_clock) == Counts{0, 0, 0});
   CHECK(align(files)[1].times == TimeMap(-3000));
 }
@@ -49,7 +49,7 @@ TEST_CASE("alignment: shared moments weigh less than a clock sync and more than 
     files[2].sync_us = 9;
     CHECK(methods(files) == Methods{sync_event, sync_event, ClockMethod::sync});
     CHECK(offsets(files) == Ns{6000, 3000, 0});
-    CHECK(errors(files) == Errors{10, 20, std::nullopt});
+    CHECK(errors_of_syncs(files) == Errors{10, 20, std::nullopt});
   }
   SUBCASE("so does an offset that was given") {
     const std::vector<FileClock> clocks = align(files, {.offsets = {{1, 77}}});

@@ -49,4 +49,6 @@ using Ns = std::vector<std::int64_t>;
 using Counts = std::vector<std::uint64_t>;
 using Methods = std::vector<ClockMethod>;
 
+inline const ClockOptions kLinear{.drift = DriftMode::linear};
+
 }  // namespace traceloom

@@ -15,7 +15,7 @@ using namespace traceloom;
 
 namespace {
 
-struct Clock {
+struct DriftingClock {
   std::int64_t offset_ns = 0;
   std::int64_t ppm = 0;
   // Returns the time that the clock shows at the true time.
@@ -27,13 +27,13 @@ struct Clock {
 class Barriers {
  public:
   Barriers(unsigned seed, std::size_t ranks) : random_(seed), clocks_(ranks) {
-    for (Clock& clock : clocks_) {
+    for (DriftingClock& clock : clocks_) {
       clock.offset_ns = between(-2'000'000'000, 2'000'000'000);
       clock.ppm = between(-60, 60);
     }
   }
 
-  const std::vector<Clock>& clocks() const { return clocks_; }
+  const std::vector<DriftingClock>& clocks() const { return clocks_; }
 
   // Makes all ranks arrive within some 20 ms after `true_ns`. Each round takes some 20 us; from
   // time to time a rank is woken late.
@@ -64,7 +64,7 @@ class Barriers {
   }
 
   std::mt19937_64 random_;
-  std::vector<Clock> clocks_;
+  std::vector<DriftingClock> clocks_;
 };
 
 constexpr std::int64_t kCycleNs = 2'000'000'000;
@@ -87,7 +87,8 @@ std::vector<ClockFacts> recorded(Barriers& barriers) {
 }
 
 // Returns the greatest distance of a file from rank 0 between the syncs.
-std::int64_t error_of(const FileClock& clock, const Clock& own, const Clock& reference) {
+std::int64_t error_of(const FileClock& clock, const DriftingClock& own,
+                      const DriftingClock& reference) {
   std::int64_t worst_ns = 0;
   for (std::int64_t passed = 100'000'000; passed <= kCycleNs; passed += 100'000'000) {
     const std::int64_t true_ns = kNowNs + passed;
@@ -116,8 +117,8 @@ Result measured(DriftMode drift, std::size_t ranks, unsigned trials) {
     const std::vector<FileClock> by_sync = align(without, {.drift = drift});
     for (std::size_t rank = 1; rank < ranks; ++rank) {
       REQUIRE(clocks[rank].method == ClockMethod::rounds);
-      const Clock& own = barriers.clocks()[rank];
-      const Clock& reference = barriers.clocks()[0];
+      const DriftingClock& own = barriers.clocks()[rank];
+      const DriftingClock& reference = barriers.clocks()[0];
       const std::int64_t error_ns = error_of(clocks[rank], own, reference);
       if (error_ns > *clocks[rank].error_ns) ++result.violations;
       result.error_ns += static_cast<double>(error_ns);

@@ -9,7 +9,7 @@ using namespace traceloom;
 
 namespace {
 
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxNs = std::numeric_limits<std::int64_t>::max();
 
 // "offset +-error" of each file, "-" for one without a place.
 std::vector<std::string> places(const std::vector<SyncNode>& files) {
@@ -52,13 +52,13 @@ TEST_CASE("sync_events: a file between two known places goes by the nearer one")
 }
 
 TEST_CASE("sync_events: moments that do not fit lead nowhere") {
-  CHECK(places({{{{"a", kMax, 0}, {"b", 0, kMax}}, 1}, {{{"a", 0, 0}, {"b", 0, 1}}, {}}}) ==
+  CHECK(places({{{{"a", kMaxNs, 0}, {"b", 0, kMaxNs}}, 1}, {{{"a", 0, 0}, {"b", 0, 1}}, {}}}) ==
         Words{"1 +-0", "-"});
 }
 
 TEST_CASE("sync_events: groups are those that ids connect") {
   const std::vector<SyncNode> files{{{{"a", 0, 0}}, {}},  {{{"x", 0, 0}}, {}},
-                                    {{{"b", 0, 0}}, 5},   {{{"a", 0, 0}, {"c", kMax, 0}}, {}},
+                                    {{{"b", 0, 0}}, 5},   {{{"a", 0, 0}, {"c", kMaxNs, 0}}, {}},
                                     {{{"c", -9, 0}}, {}}, {},
                                     {{{"b", 0, 0}}, {}}};
   CHECK(connected_by_sync_events(files) == Groups{{0, 3, 4}, {2, 6}});

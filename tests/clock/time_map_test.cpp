@@ -12,8 +12,8 @@ using namespace traceloom;
 
 namespace {
 
-constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kFirstNs = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kLastNs = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t mapped(const TimeMap& times, std::int64_t ns) {
   std::int64_t result = 0;
@@ -39,9 +39,9 @@ TEST_CASE(
 
 TEST_CASE("time_map: says what does not fit") {
   std::int64_t ignored = 0;
-  CHECK_FALSE(TimeMap(1).map(kMax, ignored));
-  CHECK_FALSE(TimeMap(-1).map(kMin, ignored));
-  CHECK(TimeMap(1).mapped_or_same(kMax) == kMax);
+  CHECK_FALSE(TimeMap(1).map(kLastNs, ignored));
+  CHECK_FALSE(TimeMap(-1).map(kFirstNs, ignored));
+  CHECK(TimeMap(1).mapped_or_same(kLastNs) == kLastNs);
   CHECK(TimeMap(1).mapped_or_same(4) == 5);
 }
 
@@ -49,8 +49,8 @@ TEST_CASE("time_map: to a time that begins elsewhere") {
   const TimeMap times = TimeMap(1000, -7).since(10);
   CHECK(times == TimeMap(990, -17));
   CHECK(times != TimeMap(990, -16));
-  CHECK(TimeMap(kMin).since(1) == TimeMap(kMin));
-  CHECK(TimeMap(kMax).since(-1) == TimeMap(kMax));
+  CHECK(TimeMap(kFirstNs).since(1) == TimeMap(kFirstNs));
+  CHECK(TimeMap(kLastNs).since(-1) == TimeMap(kLastNs));
 }
 
 TEST_CASE("time_map: a shift that drifts is straight between knots and constant outside") {
@@ -89,7 +89,7 @@ TEST_CASE("time_map: joined cycles shift each its own times, and durations stay"
   CHECK(mapped(times.since(4), 1900) == 1989);
   CHECK(times.end_or_same(1899, 5000) == 5105);
   CHECK(times.since(4).end_or_same(1900, 5000) == 5089);
-  CHECK(times.end_or_same(2900, kMax) == kMax);
+  CHECK(times.end_or_same(2900, kLastNs) == kLastNs);
   CHECK(TimeMap::joined(100, {{1000, 1500, TimeMap(105)}, {2000, 2500, TimeMap(105)}}) ==
         TimeMap(105));
 }
@@ -123,7 +123,8 @@ TEST_CASE("time_map: the earliest and the latest of times are among its bounds")
   CHECK(bounds(set_back, 1150, 1950) == Times{1150, 1150, 1900, 1950});
   CHECK(bounds(set_back, 2850, 2850) == Times{2850, 2850});  // between two pieces
   CHECK(bounds(set_back, 7000, 8000) == Times{7000, 8000});
-  CHECK(bounds(set_back, kMin, kMax) == Times{kMin, 1100, 1900, 2200, 2900, kMax - 100});
+  CHECK(bounds(set_back, kFirstNs, kLastNs) ==
+        Times{kFirstNs, 1100, 1900, 2200, 2900, kLastNs - 100});
 }
 
 TEST_CASE("time_map: drift never turns the order of times, and is exact at the knots") {

@@ -10,14 +10,14 @@ namespace {
 
 using Errors = std::vector<std::optional<std::int64_t>>;
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-const ClockOptions kLinear{.drift = DriftMode::linear};
+constexpr std::int64_t kOneSecond = 1'000'000'000;
 
 // Events from 1 s before to 100 s after the sync.
-ClockFacts recorded(std::int64_t rank, std::int64_t sync_us, const std::string& cycle = "ba1") {
+ClockFacts recorded_around(std::int64_t rank, std::int64_t sync_us,
+                           const std::string& cycle = "ba1") {
   ClockFacts file = synced(rank, sync_us, cycle, 99);
-  file.first_ns = sync_us * 1000 - kSecond;
-  file.last_ns = sync_us * 1000 + 100 * kSecond;
+  file.first_ns = sync_us * 1000 - kOneSecond;
+  file.last_ns = sync_us * 1000 + 100 * kOneSecond;
   return file;
 }
 
@@ -39,16 +39,16 @@ std::int64_t drift_error(std::int64_t first_ns, std::int64_t last_ns, const Know
 }  // namespace
 
 TEST_CASE("worst_error: without knowledge of drift 200 ppm to the farthest event, rounded up") {
-  const KnownShift known{.from_ns = kSecond, .to_ns = kSecond};
-  CHECK(drift_error(kSecond, 11 * kSecond, known) == 2'000'000);
-  CHECK(drift_error(-9 * kSecond, kSecond, known) == 2'000'000);
-  CHECK(drift_error(-9 * kSecond, 12 * kSecond, known) == 2'200'000);
-  CHECK(drift_error(kSecond, kSecond, known) == 0);
-  CHECK(drift_error(kSecond, kSecond + 1, known) == 1);
-  CHECK(drift_error(kSecond, kSecond + 5000, known) == 1);
-  CHECK(drift_error(kSecond, kSecond + 5001, known) == 2);
+  const KnownShift known{.from_ns = kOneSecond, .to_ns = kOneSecond};
+  CHECK(drift_error(kOneSecond, 11 * kOneSecond, known) == 2'000'000);
+  CHECK(drift_error(-9 * kOneSecond, kOneSecond, known) == 2'000'000);
+  CHECK(drift_error(-9 * kOneSecond, 12 * kOneSecond, known) == 2'200'000);
+  CHECK(drift_error(kOneSecond, kOneSecond, known) == 0);
+  CHECK(drift_error(kOneSecond, kOneSecond + 1, known) == 1);
+  CHECK(drift_error(kOneSecond, kOneSecond + 5000, known) == 1);
+  CHECK(drift_error(kOneSecond, kOneSecond + 5001, known) == 2);
   // The worse of two known moments decides.
-  CHECK(drift_error(0, 11 * kSecond, {.from_ns = 0, .to_ns = 10 * kSecond}) == 2'200'000);
+  CHECK(drift_error(0, 11 * kOneSecond, {.from_ns = 0, .to_ns = 10 * kOneSecond}) == 2'200'000);
   CHECK(drift_error_ns({}, known) == 0);
   CHECK(drift_error_ns({.first_ns = kMin, .last_ns = kMax}, {}) == 1'844'674'407'370'956);
 }
@@ -56,23 +56,23 @@ TEST_CASE("worst_error: without knowledge of drift 200 ppm to the farthest event
 TEST_CASE("worst_error: on a line by that, beyond its ends by 200 ppm") {
   // Loses 50 us a second, and then nothing.
   KnownShift known{.shift_ns = 0,
-                   .line = line({{0, 0}, {10 * kSecond, 500'000}, {20 * kSecond, 500'000}})};
+                   .line = line({{0, 0}, {10 * kOneSecond, 500'000}, {20 * kOneSecond, 500'000}})};
   CHECK(drift_error(0, 0, known) == 0);
-  CHECK(drift_error(0, 4 * kSecond, known) == 200'000);
-  CHECK(drift_error(0, 20 * kSecond, known) == 500'000);
-  CHECK(drift_error(15 * kSecond, 21 * kSecond, known) == 700'000);
-  CHECK(drift_error(-kSecond, 0, known) == 200'000);
+  CHECK(drift_error(0, 4 * kOneSecond, known) == 200'000);
+  CHECK(drift_error(0, 20 * kOneSecond, known) == 500'000);
+  CHECK(drift_error(15 * kOneSecond, 21 * kOneSecond, known) == 700'000);
+  CHECK(drift_error(-kOneSecond, 0, known) == 200'000);
   known.shift_ns = 400'000;
-  CHECK(drift_error(5 * kSecond, 20 * kSecond, known) == 150'000);
+  CHECK(drift_error(5 * kOneSecond, 20 * kOneSecond, known) == 150'000);
   // The farthest moment of all may lie between the events.
-  known.line = line({{0, 0}, {10 * kSecond, 500'000}, {20 * kSecond, 0}});
+  known.line = line({{0, 0}, {10 * kOneSecond, 500'000}, {20 * kOneSecond, 0}});
   known.shift_ns = 0;
-  CHECK(drift_error(kSecond, 19 * kSecond, known) == 500'000);
+  CHECK(drift_error(kOneSecond, 19 * kOneSecond, known) == 500'000);
 }
 
 TEST_CASE(
     "alignment: the error of one sync is that of the moment, and more at the end of the file") {
-  const std::vector<ClockFacts> files{recorded(0, kNowUs), recorded(1, kNowUs + 7)};
+  const std::vector<ClockFacts> files{recorded_around(0, kNowUs), recorded_around(1, kNowUs + 7)};
   CHECK(align(files)[1].error_ns == 100'000);
   CHECK(worst_errors(files) == Errors{20'100'000, 20'100'000});
   // If the error at the sync is not known, it is not known elsewhere.
@@ -81,17 +81,18 @@ TEST_CASE(
 }
 
 TEST_CASE("alignment: a file without a sync is as far off as it is far from that of its rank") {
-  std::vector<ClockFacts> files{recorded(0, kNowUs), recorded(1, kNowUs)};
+  std::vector<ClockFacts> files{recorded_around(0, kNowUs), recorded_around(1, kNowUs)};
   files.push_back(
-      {.rank = 1, .first_ns = kNowNs + 500 * kSecond, .last_ns = kNowNs + 600 * kSecond});
+      {.rank = 1, .first_ns = kNowNs + 500 * kOneSecond, .last_ns = kNowNs + 600 * kOneSecond});
   CHECK(align(files)[2].method == ClockMethod::sync_of_rank);
   CHECK(worst_errors(files)[2] == 100'000 + 120'000'000);
 }
 
 TEST_CASE("alignment: where drift is known it takes the place of the worst one") {
   // 200 s apart, in which rank 1 gains 10 ms: 50 ppm.
-  std::vector<ClockFacts> files{recorded(0, kNowUs), recorded(0, kNowUs + 200'000'000, "ba2"),
-                                recorded(1, kNowUs), recorded(1, kNowUs + 200'010'000, "ba2")};
+  std::vector<ClockFacts> files{
+      recorded_around(0, kNowUs), recorded_around(0, kNowUs + 200'000'000, "ba2"),
+      recorded_around(1, kNowUs), recorded_around(1, kNowUs + 200'010'000, "ba2")};
   const Errors constant = worst_errors(files);
   // Half way 5 ms; and the second before the first sync by 200 ppm.
   CHECK(constant[2].value() / 1000 == 100 + 4'999);
@@ -106,7 +107,7 @@ TEST_CASE("alignment: rounds at both ends bound the whole file, those at one end
     const std::int64_t ns = at_us * 1000;
     return SyncRounds{{ns, ns + 10'000}, {ns + 10'000, ns + 20'000}};
   };
-  std::vector<ClockFacts> files{recorded(0, kNowUs), recorded(1, kNowUs)};
+  std::vector<ClockFacts> files{recorded_around(0, kNowUs), recorded_around(1, kNowUs)};
   for (ClockFacts& file : files) {
     file.rounds.start = rounds_at(kNowUs);
     file.rounds.end = rounds_at(kNowUs + 100'000'000);
@@ -119,7 +120,7 @@ TEST_CASE("alignment: rounds at both ends bound the whole file, those at one end
 }
 
 TEST_CASE("alignment: ranks of one boot do not drift apart") {
-  std::vector<ClockFacts> files{recorded(0, kNowUs), recorded(1, kNowUs)};
+  std::vector<ClockFacts> files{recorded_around(0, kNowUs), recorded_around(1, kNowUs)};
   for (ClockFacts& file : files) file.machine = MachineClock{"boot", {-20, 30}};
   CHECK(align(files)[1].method == ClockMethod::same_boot);
   CHECK(worst_errors(files) == Errors{0, 50});
@@ -133,8 +134,8 @@ TEST_CASE("alignment: moments that files share are moments, too") {
   std::vector<ClockFacts> files(2);
   for (std::int64_t rank = 0; rank < 2; ++rank) {
     ClockFacts& file = files[static_cast<std::size_t>(rank)];
-    file = {.rank = rank, .first_ns = 0, .last_ns = 10 * kSecond};
-    file.sync_events = {{"a", 2 * kSecond, 15}};
+    file = {.rank = rank, .first_ns = 0, .last_ns = 10 * kOneSecond};
+    file.sync_events = {{"a", 2 * kOneSecond, 15}};
   }
   CHECK(worst_errors(files) == Errors{0, 30 + 1'600'000});
 }

@@ -32,7 +32,7 @@ std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::vector<Capture> read_side(const fs::path& folder) {
+std::vector<Capture> read_folder(const fs::path& folder) {
   std::vector<std::string> paths;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
     if (entry.is_directory()) paths.push_back(entry.path().string());
@@ -108,9 +108,9 @@ void check_case(const fs::path& tools, const fs::path& folder, std::string_view 
       fmt::format("python3 '{0}/make_case.py' '{0}/gate_cases.json' {1} '{2}' > /dev/null",
                   tools.string(), id, folder.string());
   REQUIRE(std::system(make.c_str()) == 0);
-  ComparedSides sides{read_side(folder / "base"), read_side(folder / "new")};
+  ComparedSides sides{read_folder(folder / "base"), read_folder(folder / "new")};
   if (fs::exists(folder / "history")) {
-    sides.history.push_back(read_side(folder / "history"));
+    sides.history.push_back(read_folder(folder / "history"));
   }
   const Comparison found = compare(sides, {});
   // The cases call an improvement OK.

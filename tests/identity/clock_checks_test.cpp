@@ -11,15 +11,15 @@ namespace {
 constexpr std::int64_t kNowUs = 1'795'202'969'000'000;
 constexpr std::int64_t kDayUs = std::int64_t{86'400} * 1'000'000;
 
-struct File {
+struct CheckedFile {
   FileEvidence evidence = {};
   StartTimes starts = {};
   std::optional<std::int64_t> chosen_rank = {};  // RANK=path
 };
 
-File composer(std::int64_t rank, std::int64_t sync_us, std::int64_t first_us,
-              std::int64_t last_us) {
-  File file;
+CheckedFile composer_with_events(std::int64_t rank, std::int64_t sync_us, std::int64_t first_us,
+                                 std::int64_t last_us) {
+  CheckedFile file;
   file.evidence.rank_marks.add({rank, std::to_string(rank), 5});
   file.evidence.syncs.add({sync_us, "0", 100});
   file.evidence.error_bounds.add({999, "0", 120});
@@ -28,19 +28,19 @@ File composer(std::int64_t rank, std::int64_t sync_us, std::int64_t first_us,
   return file;
 }
 
-File of_world(std::int64_t rank, std::int64_t world_size) {
-  File file;
+CheckedFile of_world(std::int64_t rank, std::int64_t world_size) {
+  CheckedFile file;
   file.evidence.distributed_rank = rank;
   file.evidence.world_size = world_size;
   return file;
 }
 
 // Returns "count sentence" for each file, "" for a file without the problem.
-std::vector<std::string> said(const std::vector<File>& files, Problem problem) {
+std::vector<std::string> said(const std::vector<CheckedFile>& files, Problem problem) {
   std::vector<Input> inputs;
   std::vector<FileEvidence> evidence;
   std::vector<StartTimes> starts;
-  for (const File& file : files) {
+  for (const CheckedFile& file : files) {
     inputs.push_back({"f" + std::to_string(inputs.size()), file.chosen_rank});
     evidence.push_back(file.evidence);
     starts.push_back(file.starts);
@@ -61,18 +61,21 @@ using Words = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("clock_checks: a second sync is named beside the one that is used") {
-  File file = composer(0, kNowUs, kNowUs, kNowUs);
+  CheckedFile file = composer_with_events(0, kNowUs, kNowUs, kNowUs);
   file.evidence.syncs.add({kNowUs + 7, "0", 300});
   file.evidence.syncs.add({kNowUs, "1", 400});
   file.evidence.top_level_sync_us = 12;
   CHECK(said({file}, Problem::sync_conflict) ==
         Words{"2 1795202969000000 us, not 1795202969000007, 12"});
-  CHECK(said({composer(0, kNowUs, kNowUs, kNowUs)}, Problem::sync_conflict) == Words{""});
+  CHECK(said({composer_with_events(0, kNowUs, kNowUs, kNowUs)}, Problem::sync_conflict) ==
+        Words{""});
 }
 
 TEST_CASE("clock_checks: a sync is of the run if it is within ten minutes of its events") {
   constexpr std::int64_t kTenMinutesUs = 600'000'000;
-  const auto at = [](std::int64_t sync_us) { return composer(0, sync_us, kNowUs, kNowUs + 60); };
+  const auto at = [](std::int64_t sync_us) {
+    return composer_with_events(0, sync_us, kNowUs, kNowUs + 60);
+  };
   CHECK(said({at(kNowUs - kTenMinutesUs)}, Problem::far_sync) == Words{""});
   CHECK(said({at(kNowUs + 60 + kTenMinutesUs)}, Problem::far_sync) == Words{""});
   CHECK(said({at(kNowUs - kTenMinutesUs - 5)}, Problem::far_sync) ==
@@ -80,15 +83,15 @@ TEST_CASE("clock_checks: a sync is of the run if it is within ten minutes of its
   CHECK(said({at(kNowUs + 2 * kDayUs)}, Problem::far_sync) ==
         Words{"1 172,800.000 s from its events"});
   SUBCASE("on the clock of its base") {
-    File based = composer(0, kNowUs, 5, 9);
+    CheckedFile based = composer_with_events(0, kNowUs, 5, 9);
     based.evidence.base_ns = kNowUs * 1000;
     CHECK(said({based}, Problem::far_sync) == Words{""});
     based.evidence.base_ns = (kNowUs - 3 * kDayUs) * 1000;
     CHECK(said({based}, Problem::far_sync) == Words{"1 259,200.000 s from its events"});
   }
   SUBCASE("and not where the two cannot be compared") {
-    CHECK(said({composer(0, 5, kNowUs, kNowUs)}, Problem::far_sync) == Words{""});
-    File empty = composer(0, kNowUs, kNowUs, kNowUs);
+    CHECK(said({composer_with_events(0, 5, kNowUs, kNowUs)}, Problem::far_sync) == Words{""});
+    CheckedFile empty = composer_with_events(0, kNowUs, kNowUs, kNowUs);
     empty.starts = {};
     CHECK(said({empty}, Problem::far_sync) == Words{""});
   }
@@ -96,7 +99,7 @@ TEST_CASE("clock_checks: a sync is of the run if it is within ten minutes of its
 
 TEST_CASE("clock_checks: ranks of one run are within a day of each other") {
   const auto rank = [](std::int64_t number, std::int64_t us) {
-    return composer(number, us, us, us);
+    return composer_with_events(number, us, us, us);
   };
   CHECK(said({rank(0, kNowUs), rank(1, kNowUs - kDayUs)}, Problem::far_sync) == Words{"", ""});
   CHECK(said({rank(0, kNowUs), rank(1, kNowUs - kDayUs - 1), rank(2, kNowUs + 3 * kDayUs)},
@@ -106,16 +109,16 @@ TEST_CASE("clock_checks: ranks of one run are within a day of each other") {
 }
 
 TEST_CASE("clock_checks: a sync of more than a millisecond is worth a word") {
-  File wide = composer(0, kNowUs, kNowUs, kNowUs);
+  CheckedFile wide = composer_with_events(0, kNowUs, kNowUs, kNowUs);
   CHECK(said({wide}, Problem::wide_sync) == Words{""});
   wide.evidence.error_bounds = {};
   wide.evidence.error_bounds.add({1000, "0", 120});
   CHECK(said({wide}, Problem::wide_sync) == Words{"1 up to 1.001 ms"});
-  File wider = composer(0, kNowUs + 100, kNowUs - 50, kNowUs);
+  CheckedFile wider = composer_with_events(0, kNowUs + 100, kNowUs - 50, kNowUs);
   wider.evidence.error_bounds = {};
   wider.evidence.error_bounds.add({2000, "0", 120});
   // The message belongs to the first file in time, whichever was given first.
-  const File first = composer(0, kNowUs + 500, kNowUs, kNowUs);
+  const CheckedFile first = composer_with_events(0, kNowUs + 500, kNowUs, kNowUs);
   CHECK(said({first, wide, wider}, Problem::wide_sync) == Words{"", "", "1 up to 2.001 ms"});
   CHECK(said({wider, wide, first}, Problem::wide_sync) == Words{"1 up to 2.001 ms", "", ""});
 }
@@ -126,24 +129,27 @@ TEST_CASE("clock_checks: ranks that no file is of are named") {
         Words{"", "", ""});
   CHECK(said({of_world(0, 1000), of_world(400, 1000)}, Problem::missing_rank) ==
         Words{"998 1-399, 401-999 of 1000", ""});
-  std::vector<File> even;
+  std::vector<CheckedFile> even;
   for (std::int64_t rank = 0; rank < 40; rank += 2) even.push_back(of_world(rank, 40));
   CHECK(said(even, Problem::missing_rank)[0] == "20 1, 3, 5, 7, 9, 11, 13, 15 and 12 more of 40");
   SUBCASE("but not for one file alone") {
     CHECK(said({of_world(0, 8)}, Problem::missing_rank) == Words{""});
-    CHECK(said({composer(5, kNowUs, kNowUs, kNowUs)}, Problem::missing_rank) == Words{""});
+    CHECK(said({composer_with_events(5, kNowUs, kNowUs, kNowUs)}, Problem::missing_rank) ==
+          Words{""});
   }
   SUBCASE("where no file names the world, those below the highest rank") {
-    const auto rank = [](std::int64_t number) { return composer(number, kNowUs, kNowUs, kNowUs); };
+    const auto rank = [](std::int64_t number) {
+      return composer_with_events(number, kNowUs, kNowUs, kNowUs);
+    };
     CHECK(said({rank(1), rank(5)}, Problem::missing_rank) == Words{"4 0, 2-4", ""});
     CHECK(said({rank(5), rank(1)}, Problem::missing_rank) == Words{"", "4 0, 2-4"});
     CHECK(said({rank(1), rank(0)}, Problem::missing_rank) == Words{"", ""});
-    File chosen = rank(1);
+    CheckedFile chosen = rank(1);
     chosen.chosen_rank = 7;
     CHECK(said({rank(1), chosen}, Problem::missing_rank) == Words{"", ""});
   }
   SUBCASE("a merged file has all its ranks, and a rank beyond the world fills no gap") {
-    File merged = composer(0, kNowUs, kNowUs, kNowUs);
+    CheckedFile merged = composer_with_events(0, kNowUs, kNowUs, kNowUs);
     merged.evidence.rank_marks.add({1, "1", 7});
     CHECK(said({merged, of_world(2, 3)}, Problem::missing_rank) == Words{"", ""});
     CHECK(said({of_world(7, 2), of_world(0, 2)}, Problem::missing_rank) == Words{"", "1 1 of 2"});

@@ -10,14 +10,14 @@ using namespace traceloom;
 namespace {
 
 // The facts about one input; `plan()` combines several inputs.
-struct File {
+struct PlannedFile {
   std::string path;
   FileEvidence evidence;
   std::optional<std::int64_t> first_ns = {};
 };
 
-FileEvidence composer(std::int64_t rank, const std::vector<std::int64_t>& syncs,
-                      const std::vector<std::int64_t>& bounds = {}) {
+FileEvidence composer_with_syncs(std::int64_t rank, const std::vector<std::int64_t>& syncs,
+                                 const std::vector<std::int64_t>& bounds = {}) {
   FileEvidence evidence;
   const std::string pid = std::to_string(rank);
   evidence.rank_marks.add({rank, pid, 5});
@@ -33,11 +33,11 @@ StartTimes starts_at(std::int64_t ns) {
   return starts;
 }
 
-ClockPlan plan(const std::vector<File>& files) {
+ClockPlan plan(const std::vector<PlannedFile>& files) {
   std::vector<Input> inputs;
   std::vector<FileEvidence> evidence;
   std::vector<StartTimes> starts;
-  for (const File& file : files) {
+  for (const PlannedFile& file : files) {
     inputs.push_back({file.path, std::nullopt});
     evidence.push_back(file.evidence);
     starts.emplace_back();
@@ -51,10 +51,14 @@ ClockPlan plan(const std::vector<File>& files) {
 TEST_CASE("clock_plan: shifts by the first sync and starts at the earliest event") {
   // Two cycles whose syncs are in the other order than the names, clocks 37 us a rank apart.
   const ClockPlan result = plan({
-      {"ep0-ba4-rank0.json", composer(0, {1'795'202'969'005'000}, {20}), 1'795'202'969'001'500'700},
-      {"ep0-ba4-rank1.json", composer(1, {1'795'202'970'005'037}, {25}), 1'795'202'970'001'000'000},
-      {"ep1-ba9-rank0.json", composer(0, {1'795'202'999'005'000}, {30}), 1'795'202'999'001'000'000},
-      {"ep1-ba9-rank1.json", composer(1, {1'795'203'000'005'000}, {35}), 1'795'203'000'001'000'000},
+      {"ep0-ba4-rank0.json", composer_with_syncs(0, {1'795'202'969'005'000}, {20}),
+       1'795'202'969'001'500'700},
+      {"ep0-ba4-rank1.json", composer_with_syncs(1, {1'795'202'970'005'037}, {25}),
+       1'795'202'970'001'000'000},
+      {"ep1-ba9-rank0.json", composer_with_syncs(0, {1'795'202'999'005'000}, {30}),
+       1'795'202'999'001'000'000},
+      {"ep1-ba9-rank1.json", composer_with_syncs(1, {1'795'203'000'005'000}, {35}),
+       1'795'203'000'001'000'000},
   });
   REQUIRE(result.clocks.size() == 4);
   CHECK(result.facts[3].rank == 1);
@@ -76,22 +80,24 @@ TEST_CASE("clock_plan: a top-level sync stands in for an event") {
   FileEvidence object;
   object.top_level_rank = 1;
   object.top_level_sync_us = 1'795'202'970'005'000;
-  ClockPlan result =
-      plan({{"rank0.json", composer(0, {1'795'202'969'005'000})}, {"rank1.json", object}});
+  ClockPlan result = plan(
+      {{"rank0.json", composer_with_syncs(0, {1'795'202'969'005'000})}, {"rank1.json", object}});
   CHECK(result.clocks[1].method == ClockMethod::sync);
   CHECK(result.clocks[1].offset_ns == -1'000'000'000);
   CHECK(result.clocks[1].problems.empty());
 
   object.syncs.add({1'795'202'970'006'000, "1", 300});
-  result = plan({{"rank0.json", composer(0, {1'795'202'969'005'000})}, {"rank1.json", object}});
+  result = plan(
+      {{"rank0.json", composer_with_syncs(0, {1'795'202'969'005'000})}, {"rank1.json", object}});
   CHECK(result.clocks[1].offset_ns == -1'001'000'000);
   CHECK(result.clocks[1].problems.count(Problem::sync_conflict) == 1);
 }
 
 TEST_CASE("clock_plan: more than one sync in a file is counted, the first is used") {
-  FileEvidence evidence = composer(1, {3000, 903000, 3000});
+  FileEvidence evidence = composer_with_syncs(1, {3000, 903000, 3000});
   evidence.syncs.add({903000, "77", 900});
-  const ClockPlan result = plan({{"rank0.json", composer(0, {1000})}, {"rank1.json", evidence}});
+  const ClockPlan result =
+      plan({{"rank0.json", composer_with_syncs(0, {1000})}, {"rank1.json", evidence}});
   CHECK(result.clocks[1].offset_ns == -2'000'000);
   CHECK(result.clocks[0].problems.empty());
   CHECK(result.clocks[1].problems.count(Problem::sync_conflict) == 1);
@@ -99,23 +105,23 @@ TEST_CASE("clock_plan: more than one sync in a file is counted, the first is use
 }
 
 TEST_CASE("clock_plan: the same sync of two pids is no conflict") {
-  FileEvidence evidence = composer(0, {1000});
+  FileEvidence evidence = composer_with_syncs(0, {1000});
   evidence.syncs.add({1000, "77", 900});
   evidence.top_level_sync_us = 1000;
   CHECK(plan({{"rank0.json", evidence}}).clocks[0].problems.empty());
 }
 
 TEST_CASE("clock_plan: a merged file has the sync of its lowest rank") {
-  FileEvidence merged = composer(0, {1000, 2000}, {3});
+  FileEvidence merged = composer_with_syncs(0, {1000, 2000}, {3});
   merged.rank_marks.add({1, "1", 400});
   merged.base_ns = 5'000;
-  FileEvidence ours = composer(2, {9000});
+  FileEvidence ours = composer_with_syncs(2, {9000});
   ours.merged_by = "0.1.0";
   REQUIRE_FALSE(ours.has_several_ranks());
   const ClockPlan result = plan({{"merged.json", merged, 7},
                                  {"out.json", ours, 90'000},
-                                 {"rank3.json", composer(3, {4000}), 80'000},
-                                 {"rank4.json", composer(4, {6000}), 80'000}});
+                                 {"rank3.json", composer_with_syncs(3, {4000}), 80'000},
+                                 {"rank4.json", composer_with_syncs(4, {6000}), 80'000}});
   CHECK(result.facts[0].is_merged);
   CHECK(result.facts[0].sync_us == 1000);
   CHECK_FALSE(result.facts[0].error_bound_us.has_value());
@@ -137,7 +143,7 @@ TEST_CASE("clock_plan: a merged file stays one whatever is known of its ranks") 
   ours.top_level_sync_us.reset();
   CHECK(plan({{"rank0.json", ours}}).clocks[0].method == ClockMethod::merged);
 
-  FileEvidence two = composer(0, {1000});
+  FileEvidence two = composer_with_syncs(0, {1000});
   two.rank_marks.add({1, "1", 400});
   const std::vector<Input> inputs{{"merged.json", 3}};
   const std::vector<FileRank> ranks = assign_ranks(inputs, {two});
@@ -149,19 +155,20 @@ TEST_CASE("clock_plan: a torch file goes by the Composer file of its rank") {
   FileEvidence torch;
   torch.top_level_rank = 1;
   torch.base_ns = 1'795'202'000'000'000'000;
-  const ClockPlan result = plan({{"ep0-ba4-rank0.json", composer(0, {1'795'202'969'005'000})},
-                                 {"ep0-ba4-rank1.json", composer(1, {1'795'202'970'005'000})},
-                                 {"rank1.4.pt.trace.json", torch, 970'006'000'000}});
+  const ClockPlan result =
+      plan({{"ep0-ba4-rank0.json", composer_with_syncs(0, {1'795'202'969'005'000})},
+            {"ep0-ba4-rank1.json", composer_with_syncs(1, {1'795'202'970'005'000})},
+            {"rank1.4.pt.trace.json", torch, 970'006'000'000}});
   CHECK(result.clocks[2].method == ClockMethod::sync_of_rank);
   CHECK(result.clocks[2].offset_ns == 1'795'202'000'000'000'000 - 1'000'000'000);
   CHECK(result.origin_ns == 1'795'202'969'006'000'000);
 }
 
 TEST_CASE("clock_plan: another world size is counted") {
-  File a{"rank0.json", composer(0, {})};
-  File b{"rank1.json", composer(1, {})};
-  File c{"rank2.json", composer(2, {})};
-  File d{"rank3.json", composer(3, {})};
+  PlannedFile a{"rank0.json", composer_with_syncs(0, {})};
+  PlannedFile b{"rank1.json", composer_with_syncs(1, {})};
+  PlannedFile c{"rank2.json", composer_with_syncs(2, {})};
+  PlannedFile d{"rank3.json", composer_with_syncs(3, {})};
   b.evidence.world_size = 4;
   c.evidence.world_size = 2;
   d.evidence.world_size = 4;
@@ -173,8 +180,9 @@ TEST_CASE("clock_plan: another world size is counted") {
 }
 
 TEST_CASE("clock_plan: a missing sync is counted where others have one") {
-  const ClockPlan result = plan({{"rank0.json", composer(0, {1'795'202'969'005'000})},
-                                 {"rank3.json", composer(3, {}), 1'795'202'972'001'000'000}});
+  const ClockPlan result =
+      plan({{"rank0.json", composer_with_syncs(0, {1'795'202'969'005'000})},
+            {"rank3.json", composer_with_syncs(3, {}), 1'795'202'972'001'000'000}});
   CHECK(result.clocks[1].method == ClockMethod::epoch);
   CHECK(result.clocks[1].offset_ns == 0);
   CHECK(result.clocks[1].problems.count(Problem::no_clock) == 1);

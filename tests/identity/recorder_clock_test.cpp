@@ -7,24 +7,24 @@ using namespace traceloom;
 
 namespace {
 
-std::string metadata(const std::string& name, const std::string& args,
-                     const std::string& ts = "1700000000000000.250") {
+std::string recorder_metadata(const std::string& name, const std::string& args,
+                              const std::string& ts = "1700000000000000.250") {
   return R"({"name":")" + name + R"(","cat":"","ph":"M","ts":)" + ts +
          R"(,"pid":3,"tid":41,"args":)" + args + "}";
 }
 
 std::string rounds(const std::string& group, const std::string& enter, const std::string& exit) {
-  return metadata("clock_sync_rounds", R"({"group":")" + group + R"(","enter":[)" + enter +
-                                           R"(],"exit":[)" + exit + "]}");
+  return recorder_metadata("clock_sync_rounds", R"({"group":")" + group + R"(","enter":[)" + enter +
+                                                    R"(],"exit":[)" + exit + "]}");
 }
 
 std::string host(const std::string& boot, const std::string& time_ns = "4026531834") {
-  return metadata("host", R"({"name":"node7","boot_id":")" + boot + R"(","time_ns":)" + time_ns +
-                              R"(,"pid":4})");
+  return recorder_metadata("host", R"({"name":"node7","boot_id":")" + boot + R"(","time_ns":)" +
+                                       time_ns + R"(,"pid":4})");
 }
 
 std::string pair(const std::string& ts, const std::string& mono, const std::string& bracket) {
-  return metadata(
+  return recorder_metadata(
       "clock_pairs",
       R"({"when":"start","mono":)" + mono + R"(,"real":1,"tsc":0,"bracket_ns":)" + bracket + "}",
       ts);
@@ -52,9 +52,10 @@ TEST_CASE("recorder_clock: rounds that are none are counted where they stand") {
   for (const std::string& bad :
        {rounds("start", "1,2", "3"), rounds("start", "1,null", "3,4"), rounds("middle", "1", "3"),
         rounds("start", "1", "9e18"), rounds("start", "2", "1"),
-        metadata("clock_sync_rounds", R"({"group":"start","enter":1,"exit":[]})"),
-        metadata("clock_sync_rounds", R"({"group":"start"})"),
-        metadata("clock_sync_rounds", "{\"group\":\"start\",\"enter\":[\x01],\"exit\":[1]}")}) {
+        recorder_metadata("clock_sync_rounds", R"({"group":"start","enter":1,"exit":[]})"),
+        recorder_metadata("clock_sync_rounds", R"({"group":"start"})"),
+        recorder_metadata("clock_sync_rounds",
+                          "{\"group\":\"start\",\"enter\":[\x01],\"exit\":[1]}")}) {
     CAPTURE(bad);
     const FileEvidence evidence = evidence_of(first + "," + bad, 9);
     CHECK(evidence.problems.count(Problem::bad_rounds) == 1);
@@ -71,8 +72,9 @@ TEST_CASE(
   CHECK(evidence.recorder.machine()->ahead == ClockRange{99'979, 100'021});
   CHECK(evidence.recorder.opened_ns() == 100'500);
   FileEvidence more = evidence;
-  more.append(evidence_of(pair("200.5", "100490", "0") + "," +
-                          metadata("recorder", R"({"events":3,"dropped":0,"clock_error_ns":7})")));
+  more.append(
+      evidence_of(pair("200.5", "100490", "0") + "," +
+                  recorder_metadata("recorder", R"({"events":3,"dropped":0,"clock_error_ns":7})")));
   CHECK(more.recorder.machine()->ahead == ClockRange{99'972, 100'028});
   more.append(evidence_of(pair("200.5", "99490", "0")));
   CHECK(more.recorder.machine()->ahead == ClockRange{99'972, 101'017});

@@ -14,7 +14,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-struct File {
+struct RepeatedFile {
   std::string path;
   FileEvidence evidence;
   std::vector<std::size_t> found_by = {0};  // none: named by hand
@@ -82,9 +82,9 @@ FileEvidence our_merge(std::vector<MergedInput> inputs) {
 }
 
 // Returns "path: why" for each repeat, or the text of the Error.
-Strings repeats_of(const std::vector<File>& files) {
+Strings repeats_of(const std::vector<RepeatedFile>& files) {
   std::vector<Input> inputs;
-  for (const File& file : files) {
+  for (const RepeatedFile& file : files) {
     inputs.push_back({file.path, std::nullopt});
     inputs.back().is_named = file.found_by.empty();
     inputs.back().found_by = file.found_by;
@@ -142,19 +142,19 @@ TEST_CASE("repeats: what was named twice is an error") {
   CHECK(repeats_of({{"d/a.json", a}, {"e/b.json", a, {1}}})[0].starts_with("e/b.json: it is a"));
   CHECK(repeats_of({{"d/a.json", a, {0, 1}}, {"d/e/b.json", a, {0}}}) ==
         Strings{"d/e/b.json: it is a copy of d/a.json"});
-  const std::vector<File> files{{"m.json", our_merge({note_of(0, kA), note_of(1, kB)}), {}},
-                                {"d/0.json", composer(0, 5, kA)},
-                                {"d/1.json", composer(1, 5, kB)}};
+  const std::vector<RepeatedFile> files{{"m.json", our_merge({note_of(0, kA), note_of(1, kB)}), {}},
+                                        {"d/0.json", composer(0, 5, kA)},
+                                        {"d/1.json", composer(1, 5, kB)}};
   CHECK(repeats_of(files) ==
         Strings{"m.json: it is a merge of d/0.json and 1 more of the inputs, and its events would "
                 "count twice; leave one or the other out"});
 }
 
 TEST_CASE("repeats: a merge of ours is known by what it has noted of its inputs") {
-  const File a{"d/0.json", composer(0, 5, kA)};
-  const File b{"d/1.json", composer(1, 5, kB)};
-  const File c{"d/2.json", composer(2, 5, kC)};
-  const File merge{"d/m.json", our_merge({note_of(0, kA), note_of(1, kB)})};
+  const RepeatedFile a{"d/0.json", composer(0, 5, kA)};
+  const RepeatedFile b{"d/1.json", composer(1, 5, kB)};
+  const RepeatedFile c{"d/2.json", composer(2, 5, kC)};
+  const RepeatedFile merge{"d/m.json", our_merge({note_of(0, kA), note_of(1, kB)})};
   CHECK(repeats_of({a, b, c, merge}) ==
         Strings{"d/m.json: it is a merge of d/0.json and 1 more of the inputs"});
   CHECK(repeats_of({merge, c}) == Strings{});
@@ -171,7 +171,7 @@ TEST_CASE("repeats: a merge of ours is known by what it has noted of its inputs"
 }
 
 TEST_CASE("repeats: merges of the same, of some and of others") {
-  const File a{"d/0.json", composer(0, 5, kA)};
+  const RepeatedFile a{"d/0.json", composer(0, 5, kA)};
   const FileEvidence node0 = our_merge({note_of(0, kA), note_of(1, kB)});
   FileEvidence again = node0;
   again.tally.first_ns += 5;
@@ -196,7 +196,7 @@ TEST_CASE("repeats: merges of the same, of some and of others") {
 }
 
 TEST_CASE("repeats: a part of a merge takes the place of nothing") {
-  const File a{"d/0.json", composer(0, 5, kA)};
+  const RepeatedFile a{"d/0.json", composer(0, 5, kA)};
   std::vector<MergedInput> notes{note_of(0, kA), note_of(1, kB)};
   const FileEvidence whole = our_merge(notes);
   for (MergedInput& note : notes) note.is_part = true;
@@ -293,9 +293,9 @@ TEST_CASE("repeats: a file that was written on after it was merged") {
 TEST_CASE("repeats: Composer's merge is known by its threads and clock syncs") {
   const FileEvidence a = composer(0, 5, kA);
   const FileEvidence b = composer(1, 7, kB);
-  const File rank0{"d/ep0-rank0.json", a};
-  const File rank1{"d/ep0-rank1.json", b};
-  const File merge{"d/node0.json", composers_merge({a, b})};
+  const RepeatedFile rank0{"d/ep0-rank0.json", a};
+  const RepeatedFile rank1{"d/ep0-rank1.json", b};
+  const RepeatedFile merge{"d/node0.json", composers_merge({a, b})};
   CHECK(repeats_of({rank0, rank1, merge}) ==
         Strings{"d/node0.json: it is a merge of d/ep0-rank0.json and 1 more of the inputs"});
   CHECK(repeats_of({merge, rank1}) == Strings{"d/ep0-rank1.json: all of it is in d/node0.json"});

@@ -12,12 +12,12 @@ using namespace traceloom;
 namespace {
 
 // The text of one event at the time 0, and whether it counted as bad_field.
-struct Written {
+struct EditedEvent {
   std::string text;
   bool is_counted;
 };
 
-Written written(const std::string& event) {
+EditedEvent edited_event(const std::string& event) {
   const MergedCase merged("[" + event + "]");
   REQUIRE(merged.events().size() == 1);
   const Texts problems = merged.problems();
@@ -27,13 +27,13 @@ Written written(const std::string& event) {
 }
 
 std::string text_of_mended(const std::string& event) {
-  const Written one = written(event);
+  const EditedEvent one = edited_event(event);
   CHECK(one.is_counted);
   return one.text;
 }
 
 std::string text_of_good(const std::string& event) {
-  const Written one = written(event);
+  const EditedEvent one = edited_event(event);
   CHECK_FALSE(one.is_counted);
   return one.text;
 }

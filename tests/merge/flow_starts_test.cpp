@@ -21,7 +21,7 @@ std::string arrow(const std::string& phase, int tid, int ts, const std::string& 
                      phase, tid, ts, more);
 }
 
-std::string list(const Texts& events) {
+std::string joined_list(const Texts& events) {
   return fmt::format("[{}]", fmt::join(events, ",\n"));
 }
 
@@ -34,11 +34,11 @@ Texts ends_of(const MergedCase& merged) {
 }
 
 Texts ends_of(const Texts& events) {
-  return ends_of(MergedCase(list(events)));
+  return ends_of(MergedCase(joined_list(events)));
 }
 
 Texts problems_of(const Texts& events) {
-  return MergedCase(list(events)).problems();
+  return MergedCase(joined_list(events)).problems();
 }
 
 constexpr const char* kKept = R"({"ph":"f","name":"go","cat":"c","id":5,"pid":0,"tid":2,"ts":15})";
@@ -59,7 +59,7 @@ TEST_CASE("flow_starts: an end with a start stays as it is, wherever the start s
 TEST_CASE("flow_starts: an end without a start is bound to the slice around it, and counted") {
   const Texts events{x(1, 0), arrow("f", 2, 15), x(2, 20)};
   CHECK(ends_of(events) == Texts{kBound});
-  const std::size_t at = list(events).find(R"({"ph":"f")");
+  const std::size_t at = joined_list(events).find(R"({"ph":"f")");
   CHECK(problems_of(events) == Texts{fmt::format("arrow_without_start 1 at {}", at)});
 }
 
@@ -109,8 +109,8 @@ TEST_CASE("flow_starts: an end that is no JSON behind its binding is mended as a
 }
 
 TEST_CASE("flow_starts: each file has its own, but for flows that files share") {
-  const std::string start = list({x(1, 0), arrow("s", 1, 5)});
-  const std::string end = list({arrow("f", 2, 15), x(2, 20)});
+  const std::string start = joined_list({x(1, 0), arrow("s", 1, 5)});
+  const std::string end = joined_list({arrow("f", 2, 15), x(2, 20)});
   const NamedTexts files{{"rank0.json", start}, {"rank1.json", end}};
   CHECK(MergedCase(files).problems(1) == Texts{"arrow_without_start 1 at 1", "no_clock 1 at 0"});
   PlanOptions shared;
@@ -119,8 +119,8 @@ TEST_CASE("flow_starts: each file has its own, but for flows that files share") 
 }
 
 TEST_CASE("flow_starts: a merge of the merge finds nothing more to do") {
-  const MergedCase once(
-      list({x(1, 0), arrow("f", 2, 15), x(2, 20), arrow("s", 1, 25), arrow("f", 2, 26), x(2, 30)}));
+  const MergedCase once(joined_list(
+      {x(1, 0), arrow("f", 2, 15), x(2, 20), arrow("s", 1, 25), arrow("f", 2, 26), x(2, 30)}));
   CHECK(once.problems() == Texts{"arrow_without_start 1 at 56"});
   const MergedCase twice(NamedTexts{{"once.json", once.text()}});
   CHECK(ends_of(twice) == ends_of(once));

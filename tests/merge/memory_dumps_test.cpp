@@ -36,27 +36,27 @@ Texts dumps_in(const std::string& merged) {
   return found;
 }
 
-std::string merged(const std::string& text, PidLayout pids = PidLayout::rank) {
+std::string merged_dumps(const std::string& text, PidLayout pids = PidLayout::rank) {
   return merge_texts({{"rank3.json", text}}, 1, AlignBy::any, pids);
 }
 
 }  // namespace
 
 TEST_CASE("memory_dumps: where processes become one, each keeps its dumps") {
-  const std::string once = merged(trace());
+  const std::string once = merged_dumps(trace());
   CHECK(dumps_in(once) == Texts{"3 0x4", "3 0x2", "3 0x3", "3 0x1", "3 0x4"});
-  CHECK(without_other_data(merged(once)) == without_other_data(once));
+  CHECK(without_other_data(merged_dumps(once)) == without_other_data(once));
 }
 
 TEST_CASE("memory_dumps: where processes stay apart, a dump stays one of them all") {
-  const std::string once = merged(trace(), PidLayout::split);
+  const std::string once = merged_dumps(trace(), PidLayout::split);
   const Texts dumps = dumps_in(once);
   CHECK(dumps == Texts{"301 0x4", "302 0x4", "301 0x3", "302 0x3", "301 0x4"});
-  CHECK(without_other_data(merged(once, PidLayout::split)) == without_other_data(once));
+  CHECK(without_other_data(merged_dumps(once, PidLayout::split)) == without_other_data(once));
 }
 
 TEST_CASE("memory_dumps: a merge that kept processes apart may be folded") {
-  const Texts dumps = dumps_in(merged(merged(trace(), PidLayout::split)));
+  const Texts dumps = dumps_in(merged_dumps(merged_dumps(trace(), PidLayout::split)));
   REQUIRE(dumps.size() == 5);
   CHECK(dumps[0] != dumps[1]);
   CHECK(dumps[2] != dumps[3]);
@@ -65,7 +65,7 @@ TEST_CASE("memory_dumps: a merge that kept processes apart may be folded") {
 }
 
 TEST_CASE("memory_dumps: one process of a rank has the ids of its file") {
-  CHECK(dumps_in(merged(R"([{"ph":"v","id":"0x1f","ts":5,"pid":10,"tid":10,"name":"d"},
+  CHECK(dumps_in(merged_dumps(R"([{"ph":"v","id":"0x1f","ts":5,"pid":10,"tid":10,"name":"d"},
                             {"ph":"v","id":"0x1f","ts":6,"pid":10,"tid":11,"name":"d"}])")) ==
         Texts{"3 0x1", "3 0x1"});
 }

@@ -67,7 +67,7 @@ Texts rows_in(const std::string& merged) {
   return found;
 }
 
-std::string rows_of(const std::string& trace) {
+std::string row_texts(const std::string& trace) {
   const Texts rows = rows_in(merge_texts({{"rank0.json", trace}}));
   return rows.front();
 }
@@ -75,22 +75,22 @@ std::string rows_of(const std::string& trace) {
 }  // namespace
 
 TEST_CASE("row_order: without indexes the main thread is first, that of the backward pass second") {
-  CHECK(rows_of(trace_of({})) ==
+  CHECK(row_texts(trace_of({})) ==
         "rank 0: thread 50, pt_autograd_0, thread 51, thread 52, thread 53,");
 }
 
 TEST_CASE("row_order: threads with an index share their places in its order") {
-  CHECK(rows_of(trace_of({{"53", 1}, {"51", 7}})) ==
+  CHECK(row_texts(trace_of({{"53", 1}, {"51", 7}})) ==
         "rank 0: thread 50, pt_autograd_0, thread 53, thread 52, thread 51,");
-  CHECK(rows_of(trace_of({{"53", -3}, {"51", 7}, {"50", 3}, {"60", 0}})) ==
+  CHECK(row_texts(trace_of({{"53", -3}, {"51", 7}, {"50", 3}, {"60", 0}})) ==
         "rank 0: thread 53, pt_autograd_0, thread 50, thread 52, thread 51,");
-  CHECK(rows_of(trace_of({{"51", 2}, {"52", 1}, {"53", 1}})) ==
+  CHECK(row_texts(trace_of({{"51", 2}, {"52", 1}, {"53", 1}})) ==
         "rank 0: thread 50, pt_autograd_0, thread 52, thread 53, thread 51,");
 }
 
 TEST_CASE("row_order: an index that is the tid, as torch writes it, says nothing") {
-  CHECK(rows_of(trace_of({{"50", 50}, {"51", 51}, {"52", 52}, {"53", 53}, {"60", 60}})) ==
-        rows_of(trace_of({})));
+  CHECK(row_texts(trace_of({{"50", 50}, {"51", 51}, {"52", 52}, {"53", 53}, {"60", 60}})) ==
+        row_texts(trace_of({})));
 }
 
 TEST_CASE("row_order: of several files the first that says an index counts") {
@@ -105,15 +105,15 @@ TEST_CASE("row_order: the thread that says to come first is the main one") {
   TraceText text;
   text.pid("0").tid("9").m("global_rank", R"({"value": 0})").x("a", 1, 1).x("a", 5, 1);
   text.tid("30").m("thread_sort_index", R"({"sort_index": 0})").x("step", 1, 9);
-  CHECK(rows_of(text.array()) == "rank 0: thread 30, thread 9,");
+  CHECK(row_texts(text.array()) == "rank 0: thread 30, thread 9,");
 }
 
 TEST_CASE("row_order: processes with an index share their places in its order") {
-  CHECK(rows_of(with_processes({})) ==
+  CHECK(row_texts(with_processes({})) ==
         "rank 0: thread 50, GPU 0 · stream 7, pid 80 · thread 1, pid 80 · thread 2, "
         "pid 81 · thread 1,");
   const std::string trace = with_processes({{"80", 5}, {"81", 2}, {"0", 3}, {"50", 50}});
-  CHECK(rows_of(trace) ==
+  CHECK(row_texts(trace) ==
         "rank 0: thread 50, pid 81 · thread 1, GPU 0 · stream 7, pid 80 · thread 1, "
         "pid 80 · thread 2,");
   const NamedTexts files{{"rank0.json", trace}};

@@ -37,7 +37,7 @@ std::string split(const NamedTexts& files) {
 }
 
 // Returns "pid process_name sort_index", then "  tid thread_name", in the order of the file.
-Texts rows(const std::string& merged) {
+Texts rows_of_split(const std::string& merged) {
   Texts found;
   for (const oracle::Json& event : events_of(merged)) {
     if (text_of(event, "ph") != "M") continue;
@@ -99,7 +99,7 @@ TEST_CASE("split: each process of a rank is a group of its own: main, GPUs, the 
                         "  1234 thread 1234",
                         "5 rank 0 · Spans #4",
                         "  10000000 PyTorch Profiler"};
-  const Texts all = rows(merged);
+  const Texts all = rows_of_split(merged);
   CHECK(Texts(all.begin(), all.begin() + 11) == of_rank_0);
   CHECK(all[11] == "301 rank 3 · python3 (pid 1166) #5");
   CHECK(all[13] == "302 rank 3 · GPU 0 #6");
@@ -134,9 +134,9 @@ TEST_CASE("split: the main thread of a worker comes first, and may be called lik
                                .tid("2")
                                .x("worker", 1, 1)
                                .object();
-  CHECK(rows(split({{"rank0.json", text}})) == Texts{"1 rank 0 #0", "  60 thread 60",
-                                                     "2 rank 0 · pid 2 #1", "  2 thread 2",
-                                                     "  1 thread 1"});
+  CHECK(rows_of_split(split({{"rank0.json", text}})) == Texts{"1 rank 0 #0", "  60 thread 60",
+                                                              "2 rank 0 · pid 2 #1", "  2 thread 2",
+                                                              "  1 thread 1"});
 }
 
 TEST_CASE("split: pids leave room for each rank, and are never 0 nor above 32 bits") {
@@ -160,7 +160,7 @@ TEST_CASE("split: counters and instants of a process stay with it, also where it
   CHECK(place_of(merged, "load") == "102/");
   CHECK(place_of(merged, "mark") == "102/7");
   CHECK(place_of(merged, "memory") == "105/");
-  const Texts all = rows(merged);
+  const Texts all = rows_of_split(merged);
   CHECK(std::find(all.begin(), all.end(), "105 rank 1 · GPU 0 Counters #4") != all.end());
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("split: what has no events makes no process; its metadata goes to the 
       R"({"ph":"M","name":"process_labels","pid":5,"args":{"labels":"GPU 5"}},)"
       R"({"ph":"M","name":"odd","pid":5,"tid":9,"args":{"x":1}})";
   const std::string merged = split({{"a.json", torch_rank(0, more)}});
-  CHECK(rows(merged).size() == 11);
+  CHECK(rows_of_split(merged).size() == 11);
   std::string pid_of_odd;
   for (const oracle::Json& event : events_of(merged))
     if (text_of(event, "name") == "odd") pid_of_odd = text_of(event, "pid");
@@ -179,7 +179,7 @@ TEST_CASE("split: what has no events makes no process; its metadata goes to the 
 TEST_CASE("split: a rank without events is there, with its main process") {
   const std::string empty =
       TraceText().pid("0").m("process_labels", R"({"labels": "GPU 0"})").object();
-  CHECK(rows(split({{"rank4.json", empty}, {"rank1.json", torch_rank(1)}})).back() ==
+  CHECK(rows_of_split(split({{"rank4.json", empty}, {"rank1.json", torch_rank(1)}})).back() ==
         "401 rank 4 #5");
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("split: merged again it stays as it is, and folds into ranks as its in
   const std::string merged = split(files);
   CHECK(without_other_data(split({{"merged.json", merged}})) == without_other_data(merged));
   const std::string folded = merge_texts({{"merged.json", merged}});
-  CHECK(rows(folded) == rows(merge_texts(files)));
+  CHECK(rows_of_split(folded) == rows_of_split(merge_texts(files)));
   CHECK(without_other_data(folded) == without_other_data(merge_texts(files)));
 }
 
@@ -206,11 +206,11 @@ TEST_CASE("split: a merge by ranks has not forgotten which process a row is of")
   const NamedTexts files{{"a.json", torch_rank(3)}, {"b.json", torch_rank(0)}};
   const std::string merged = split(files);
   const std::string refined = split({{"merged.json", merge_texts(files)}});
-  Texts wanted = rows(merged);
+  Texts wanted = rows_of_split(merged);
   for (std::string& row : wanted)
     if (const std::size_t at = row.find("loader (pid 1234)"); at != std::string::npos)
       row.replace(at, 17, "loader 1234");
-  CHECK(rows(refined) == wanted);
+  CHECK(rows_of_split(refined) == wanted);
   CHECK(read_merged(refined) == read_merged(merged));
   CHECK(refined.find(R"("process_labels","cat":"__metadata","ph":"M","pid":1,"tid":1166,)"
                      R"("args":{"labels":"CPU"})") != std::string::npos);
@@ -230,17 +230,18 @@ TEST_CASE(
   text.cat("kernel").x("gemm", 3, 1, R"({"device": 0, "stream": 7})");
   const NamedTexts files{{"rank0.json", text.object()}};
   const std::string merged = split(files);
-  CHECK(rows(merged) == Texts{"1 rank 0 · python3 (pid 9) #0", "  9 thread 9",
-                              "2 rank 0 · GPU 0 #1", "  10000000 thread 0", "  7 stream 7"});
+  CHECK(rows_of_split(merged) == Texts{"1 rank 0 · python3 (pid 9) #0", "  9 thread 9",
+                                       "2 rank 0 · GPU 0 #1", "  10000000 thread 0",
+                                       "  7 stream 7"});
   CHECK(merged.find(R"("process_labels","cat":"__metadata","ph":"M","pid":2,"tid":10000000,)"
                     R"("args":{"labels":"GPU 0"})") != std::string::npos);
   CHECK(without_other_data(split({{"merged.json", merged}})) == without_other_data(merged));
   const std::string folded = merge_texts({{"merged.json", merged}});
-  CHECK(rows(folded)[2].ends_with("GPU 0 · thread 0"));
-  CHECK(rows(folded)[3].ends_with("GPU 0 · stream 7"));
+  CHECK(rows_of_split(folded)[2].ends_with("GPU 0 · thread 0"));
+  CHECK(rows_of_split(folded)[3].ends_with("GPU 0 · stream 7"));
   const std::string direct = merge_texts(files);
-  CHECK(rows(direct)[2].ends_with("GPU 0 · thread 0"));
-  CHECK(rows(direct)[3].ends_with("GPU 0 · stream 7"));
+  CHECK(rows_of_split(direct)[2].ends_with("GPU 0 · thread 0"));
+  CHECK(rows_of_split(direct)[3].ends_with("GPU 0 · stream 7"));
 }
 
 TEST_CASE("split: a later cycle joins the processes of a merged file") {

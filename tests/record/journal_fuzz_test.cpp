@@ -44,9 +44,9 @@ std::vector<Range> told_ranges() {
           {kChunk + sizeof(record::detail::ChunkHeader), 12 * sizeof(record::detail::Slot)}};
 }
 
-class Damage {
+class RandomDamage {
  public:
-  explicit Damage(unsigned seed) : random_(seed) {}
+  explicit RandomDamage(unsigned seed) : random_(seed) {}
 
   void apply(std::string& journal) {
     for (std::size_t left = 1 + below(3); left > 0; --left) change(journal);
@@ -124,7 +124,7 @@ void recover_damaged(const LeftJournal& left, unsigned seed, int rounds) {
   const std::string path = leave_journal(whole);
   const std::string journal = read_file(path);
   fs::remove(path);
-  Damage damage(seed);
+  RandomDamage damage(seed);
   int used = 0;
   for (int round = 0; round < rounds; ++round) {
     CAPTURE(round);

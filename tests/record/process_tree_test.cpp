@@ -15,7 +15,7 @@ using namespace traceloom::record;
 
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kOneSecond = 1'000'000'000;
 
 // A /proc of our own.
 struct Processes {
@@ -53,7 +53,7 @@ TEST_CASE("process_tree: all that descends from a process, and nothing else") {
   host.scratch.write("self/stat", "no process");
   host.scratch.write("20/stat", "cut (");
   ProcessTree tree(10, host.scratch / "");
-  CHECK(host.read(tree, kSecond) ==
+  CHECK(host.read(tree, kOneSecond) ==
         fmt::format("7 python (a) - 0 new\n11 bash - {:g} new\n",
                     1000 * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6));
 }
@@ -65,29 +65,29 @@ TEST_CASE("process_tree: CPU time is that between two reads") {
   host.add(11, "a", 10, 5 * second);
   host.add(12, "b", 10, 0);
   ProcessTree tree(10, host.scratch / "");
-  host.read(tree, kSecond);
+  host.read(tree, kOneSecond);
   host.add(11, "a", 10, 8 * second);
   host.end(12);
   host.add(13, "c", 11, second);
-  CHECK(host.read(tree, 3 * kSecond) == "11 a 150% 0\n13 c 50% 0 new\n");
+  CHECK(host.read(tree, 3 * kOneSecond) == "11 a 150% 0\n13 c 50% 0 new\n");
   // The pid is the same, the process another one.
   host.add(13, "d", 11, second, 2);
-  CHECK(host.read(tree, 4 * kSecond) == "11 a 0% 0\n13 d 100% 0 new\n");
-  CHECK(host.read(tree, 4 * kSecond) == "11 a - 0\n13 d - 0\n");
+  CHECK(host.read(tree, 4 * kOneSecond) == "11 a 0% 0\n13 d 100% 0 new\n");
+  CHECK(host.read(tree, 4 * kOneSecond) == "11 a - 0\n13 d - 0\n");
 }
 
 TEST_CASE("process_tree: without a /proc there are no processes") {
   const Scratch scratch;
   ProcessTree tree(1, scratch / "none");
-  CHECK(tree.read(kSecond).empty());
+  CHECK(tree.read(kOneSecond).empty());
 }
 
 TEST_CASE("process_tree: reads the real /proc") {
   const pid_t child = start_child([] { pause(); });
   ProcessTree tree(getpid());
-  const std::vector<ProcessTree::Process>& processes = tree.read(kSecond);
+  const std::vector<ProcessTree::Process>& processes = tree.read(kOneSecond);
   REQUIRE(processes.size() == 1);
   CHECK(processes[0].pid == child);
   kill_child(child);
-  CHECK(tree.read(2 * kSecond).empty());
+  CHECK(tree.read(2 * kOneSecond).empty());
 }

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
-constexpr std::uint32_t kEvents = 2000;  // some 240 kB of text
+constexpr std::uint32_t kScopes = 2000;  // some 240 kB of text
 
 struct Folders {
   TemporaryFolder journals;
@@ -53,8 +53,8 @@ int fail_to_recover(const Folders& folders, const std::string& journal, const Na
 void check_whole(const RecoveredTrace& result, const std::string& path) {
   CHECK(result.problem == "");
   CHECK(result.path == path);
-  CHECK(result.events == kEvents + 1);
-  CHECK(Events::of_file(path).count("work", "X") == kEvents);
+  CHECK(result.events == kScopes + 1);
+  CHECK(Events::of_file(path).count("work", "X") == kScopes);
   const std::string text = read_trace(path);
   CHECK(is_strict_json(std::string_view(text).substr(0, text.size() - 1)));
 }
@@ -67,7 +67,7 @@ TEST_CASE("recover on a full disk: no trace is left, the journal is, and it work
     const Folders folders;
     const std::string trace = folders.traces.path(std::string("ep0-ba0-rank0.unfinished") + ending);
     const std::string journal =
-        leave_journal({.folder = folders.journals.path(), .trace = trace, .events = kEvents});
+        leave_journal({.folder = folders.journals.path(), .trace = trace, .events = kScopes});
     // The limits leave room for half a text (in gzip it would fit), a little, and none at all.
     const bool is_gzip = std::string_view(ending) == ".json.gz";
     for (const rlim_t bytes : {is_gzip ? 1500 : 100'000, 1500, 0})
@@ -102,7 +102,7 @@ TEST_CASE("recover on a full disk: a trace that was begun keeps what it had") {
   record::FileState state;
   state.bytes = state.text_bytes = begun.size();
   state.inode = inode_of(trace);
-  const std::string journal = leave_journal({folders.journals.path(), trace, state, kEvents});
+  const std::string journal = leave_journal({folders.journals.path(), trace, state, kScopes});
   for (const rlim_t bytes : {100'000, 150})
     CHECK(run_child([&] {
             limit_file_size(bytes);
@@ -121,7 +121,7 @@ TEST_CASE(
   std::ofstream(trace) << "[\n{\"name\":\"half";
   record::FileState state;
   state.inode = inode_of(trace);
-  const std::string journal = leave_journal({folders.journals.path(), trace, state, kEvents});
+  const std::string journal = leave_journal({folders.journals.path(), trace, state, kScopes});
   CHECK(run_child([&] {
           limit_file_size(100'000);
           _exit(fail_to_recover(folders, journal, {"ep0-ba0-rank0.unfinished.json"},

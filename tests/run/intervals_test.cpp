@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kEnd = 60;
 
-Intervals random_pieces(std::mt19937& random) {
+Intervals few_random_pieces(std::mt19937& random) {
   Intervals pieces;
   for (int i = std::uniform_int_distribution(0, 8)(random); i > 0; --i) {
     const std::int64_t from = std::uniform_int_distribution<std::int64_t>(0, kEnd - 1)(random);
@@ -50,8 +50,8 @@ TEST_CASE("intervals: overlapping and touching pieces become one, empty ones not
 TEST_CASE("intervals: sets are those of their instants, for random pieces") {
   std::mt19937 random(7);
   for (int round = 0; round < 2000; ++round) {
-    const Intervals first = random_pieces(random);
-    const Intervals second = random_pieces(random);
+    const Intervals first = few_random_pieces(random);
+    const Intervals second = few_random_pieces(random);
     std::vector<bool> both = instants(first);
     std::vector<bool> rest = instants(first);
     for (std::size_t i = 0; i < both.size(); ++i) {

@@ -14,8 +14,8 @@ using namespace traceloom;
 
 namespace {
 
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLeastNumber = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
 
 // Numbers of all sizes, below 0 too, whole thousands as often as others.
 class Numbers {
@@ -27,9 +27,9 @@ class Numbers {
     const auto number = static_cast<std::int64_t>(random_() >> bits);
     switch (random_() % 8) {
       case 0:
-        return kLeast;
+        return kLeastNumber;
       case 1:
-        return kMost;
+        return kMostNumber;
       case 2:
       case 3:
       case 4:

@@ -9,7 +9,7 @@ using namespace traceloom;
 
 namespace {
 
-struct Scanned {
+struct ScannedEvents {
   std::vector<std::string> events;
   std::vector<std::uint64_t> offsets;
   ProblemCounts problems;
@@ -18,8 +18,9 @@ struct Scanned {
   Position next = Position::first;
 };
 
-Scanned scan(std::string_view text, Position position = Position::first, std::uint64_t offset = 0) {
-  Scanned result;
+ScannedEvents scan_text(std::string_view text, Position position = Position::first,
+                        std::uint64_t offset = 0) {
+  ScannedEvents result;
   EventScanner scanner;
   scanner.start(text, offset, position, result.problems);
   while (const Event* event = scanner.next()) {
@@ -63,7 +64,7 @@ TEST_CASE("event_scanner: gives the fields it knows as they are written") {
 }
 
 TEST_CASE("event_scanner: stops behind the bracket that closes the list") {
-  const Scanned result = scan(R"({"a":1}, {"b":2} ] , "x": 3})");
+  const ScannedEvents result = scan_text(R"({"a":1}, {"b":2} ] , "x": 3})");
   CHECK(result.events == Strings{R"({"a":1})", R"({"b":2})"});
   CHECK(result.end == ScanEnd::array);
   CHECK(result.end_position == 18);
@@ -73,7 +74,7 @@ TEST_CASE("event_scanner: says where the text was cut") {
   for (const char* text : {R"({"a":1},{"b":"x)", R"({"a":1},{"b":12)", R"({"a":1},{)",
                            R"({"a":1},{"b":{"c":1})", R"({"a":1},{"b":[1,)", R"({"a":1},{"b")"}) {
     CAPTURE(text);
-    const Scanned result = scan(text);
+    const ScannedEvents result = scan_text(text);
     CHECK(result.events == Strings{R"({"a":1})"});
     CHECK(result.end == ScanEnd::cut);
     CHECK(result.end_position == 8);
@@ -82,7 +83,7 @@ TEST_CASE("event_scanner: says where the text was cut") {
 }
 
 TEST_CASE("event_scanner: counts commas too many and too few") {
-  const Scanned result = scan(R"(,{"a":1},,{"b":2}{"c":3},])");
+  const ScannedEvents result = scan_text(R"(,{"a":1},,{"b":2}{"c":3},])");
   CHECK(result.events.size() == 3);
   CHECK(result.problems.count(Problem::extra_comma) == 2);
   CHECK(result.problems.first_offset(Problem::extra_comma) == 0);
@@ -93,7 +94,7 @@ TEST_CASE("event_scanner: counts commas too many and too few") {
 }
 
 TEST_CASE("event_scanner: skips and counts what is no event") {
-  const Scanned result = scan(R"(null, "s]", 12, [1,[2]], {}, {"a":1}])");
+  const ScannedEvents result = scan_text(R"(null, "s]", 12, [1,[2]], {}, {"a":1}])");
   CHECK(result.events == Strings{R"({"a":1})"});
   CHECK(result.problems.count(Problem::not_an_object) == 4);
   CHECK(result.problems.count(Problem::empty_object) == 1);
@@ -101,8 +102,8 @@ TEST_CASE("event_scanner: skips and counts what is no event") {
 }
 
 TEST_CASE("event_scanner: goes on behind an event that is not JSON") {
-  const Scanned result =
-      scan(R"~({"name":"a"},{"name": "lib("_x")", "ph":"X"},{"name":"b"},{"name":"c"}])~");
+  const ScannedEvents result =
+      scan_text(R"~({"name":"a"},{"name": "lib("_x")", "ph":"X"},{"name":"b"},{"name":"c"}])~");
   CHECK(result.events == Strings{R"({"name":"a"})", R"({"name":"b"})", R"({"name":"c"})"});
   CHECK(result.problems.count(Problem::malformed_event) == 1);
   CHECK(result.problems.first_offset(Problem::malformed_event) == 13);
@@ -111,14 +112,15 @@ TEST_CASE("event_scanner: goes on behind an event that is not JSON") {
 
 TEST_CASE("event_scanner: takes zero bytes that a crash has left for no value") {
   const std::string hole = R"({"name":"a","pid": )" + std::string(9000, '\0');
-  const Scanned result = scan(R"({"name":"a"},)" + hole + R"(:"c"},{"name":"b"}])");
+  const ScannedEvents result = scan_text(R"({"name":"a"},)" + hole + R"(:"c"},{"name":"b"}])");
   CHECK(result.events == Strings{R"({"name":"a"})", R"({"name":"b"})"});
   CHECK(result.problems.count(Problem::malformed_event) == 1);
   CHECK(result.problems.first_offset(Problem::malformed_event) == 13);
 }
 
 TEST_CASE("event_scanner: finds the end of the list behind a last event that is not JSON") {
-  const Scanned result = scan(R"~({"name":"a"},{"name": "lib("_x")", "ph":"X"} ], "k": [1]})~");
+  const ScannedEvents result =
+      scan_text(R"~({"name":"a"},{"name": "lib("_x")", "ph":"X"} ], "k": [1]})~");
   CHECK(result.events == Strings{R"({"name":"a"})"});
   CHECK(result.end == ScanEnd::array);
   CHECK(result.end_position == 46);
@@ -151,7 +153,7 @@ TEST_CASE("event_scanner: an event larger than the window, and events across its
     if (i == 1500) expected.back() = big;
     text += expected.back() + ",\n";
   }
-  const Scanned result = scan(text, Position::after_comma, 1000);
+  const ScannedEvents result = scan_text(text, Position::after_comma, 1000);
   CHECK(result.events == expected);
   CHECK(result.offsets[1] == 1000 + expected[0].size() + 2);
   CHECK(result.problems.count(Problem::extra_comma) == 0);
@@ -176,7 +178,7 @@ TEST_CASE("event_scanner: says that a value it does not know is an object or a l
 TEST_CASE("event_scanner: takes no comma before the first member, and no backslash in a list") {
   for (const char* text : {R"([{, "ph": "X"}])", R"([{"ph": "X", "k": [\"]}])"}) {
     CAPTURE(text);
-    const Scanned scanned = scan(std::string_view(text).substr(1));
+    const ScannedEvents scanned = scan_text(std::string_view(text).substr(1));
     CHECK(scanned.events.empty());
     CHECK(scanned.problems.count(Problem::malformed_event) == 1);
   }
@@ -211,7 +213,7 @@ TEST_CASE("event_scanner: values may be nested as deep as they like") {
   for (std::size_t i = 0; i < depth; ++i) text += R"({"a":)";
   text += "1" + std::string(depth, '}') + R"(,"ts":)" + std::string(depth, '[') +
           std::string(depth, ']') + R"(},{"name":"b"}])";
-  const Scanned result = scan(text);
+  const ScannedEvents result = scan_text(text);
   REQUIRE(result.events.size() == 2);
   CHECK(result.events[1] == R"({"name":"b"})");
   CHECK(result.problems.empty());
@@ -249,19 +251,20 @@ TEST_CASE("event_scanner: the last of two equal keys is taken") {
 }
 
 TEST_CASE("event_scanner: counts each comma where it stands, also at the border of a piece") {
-  const Scanned first = scan(R"({"a":1},,,)");
+  const ScannedEvents first = scan_text(R"({"a":1},,,)");
   CHECK(first.problems.count(Problem::extra_comma) == 2);
   CHECK(first.problems.first_offset(Problem::extra_comma) == 8);
   CHECK(first.next == Position::after_comma);
-  const Scanned second = scan(R"(,{"a":1})", Position::after_comma, 100);
+  const ScannedEvents second = scan_text(R"(,{"a":1})", Position::after_comma, 100);
   CHECK(second.problems.count(Problem::extra_comma) == 1);
   CHECK(second.problems.first_offset(Problem::extra_comma) == 100);
-  CHECK(scan(R"({"a":1})", Position::after_event, 100)
+  CHECK(scan_text(R"({"a":1})", Position::after_event, 100)
             .problems.first_offset(Problem::missing_comma) == 100);
-  CHECK(scan(",]").problems.count(Problem::extra_comma) == 1);
-  CHECK(scan(",]").problems.count(Problem::trailing_comma) == 0);
-  CHECK(scan(" ]", Position::after_comma, 100).problems.first_offset(Problem::trailing_comma) ==
-        101);
+  CHECK(scan_text(",]").problems.count(Problem::extra_comma) == 1);
+  CHECK(scan_text(",]").problems.count(Problem::trailing_comma) == 0);
+  CHECK(
+      scan_text(" ]", Position::after_comma, 100).problems.first_offset(Problem::trailing_comma) ==
+      101);
 }
 
 TEST_CASE("event_scanner: commas are counted however regularly there are too many or too few") {
@@ -271,12 +274,12 @@ TEST_CASE("event_scanner: commas are counted however regularly there are too man
       text += (i == 0 ? "" : between) + R"({"ph":"X","ts":)" + std::to_string(i) + "}";
     return text + "]" + std::string(100, ' ');
   };
-  CHECK(scan(list(",\n")).problems.empty());
-  CHECK(scan(list(",,")).problems.count(Problem::extra_comma) == 49);
-  CHECK(scan(list(", ,\n")).problems.count(Problem::extra_comma) == 49);
-  CHECK(scan(list("\n")).problems.count(Problem::missing_comma) == 49);
-  CHECK(scan(list("")).problems.count(Problem::missing_comma) == 49);
-  CHECK(scan(list(",           ")).problems.empty());
+  CHECK(scan_text(list(",\n")).problems.empty());
+  CHECK(scan_text(list(",,")).problems.count(Problem::extra_comma) == 49);
+  CHECK(scan_text(list(", ,\n")).problems.count(Problem::extra_comma) == 49);
+  CHECK(scan_text(list("\n")).problems.count(Problem::missing_comma) == 49);
+  CHECK(scan_text(list("")).problems.count(Problem::missing_comma) == 49);
+  CHECK(scan_text(list(",           ")).problems.empty());
 }
 
 TEST_CASE("event_scanner: a scanner that is used again forgets the text before") {
@@ -296,8 +299,8 @@ TEST_CASE("event_scanner: a scanner that is used again forgets the text before")
 TEST_CASE("event_scanner: a word with a quote or backslash in it does not hide what follows") {
   for (const char* junk : {R"(ab"c)", R"(\")", R"(it's "x)", R"(5\)"}) {
     CAPTURE(junk);
-    const Scanned result = scan(R"({"name":"a"},)" + std::string(junk) +
-                                R"(,{"name":"b"},{"name":"c"},{"name":"d"}])");
+    const ScannedEvents result = scan_text(R"({"name":"a"},)" + std::string(junk) +
+                                           R"(,{"name":"b"},{"name":"c"},{"name":"d"}])");
     // Without a brace before it, b cannot be recognised as an event.
     CHECK(result.events == Strings{R"({"name":"a"})", R"({"name":"c"})", R"({"name":"d"})"});
     CHECK(result.problems.count(Problem::malformed_event) == 1);
@@ -333,7 +336,7 @@ TEST_CASE("event_scanner: leaves an event that is not JSON to whoever knows the 
   CHECK(scanner.end_position() == 13);
   CHECK(scanner.next_position() == Position::after_comma);
   CHECK(problems.empty());
-  const Scanned joined = scan(text + R"({"name":"b"}])");
+  const ScannedEvents joined = scan_text(text + R"({"name":"b"}])");
   CHECK(joined.events == Strings{R"({"name":"a"})", R"({"name":"b"})"});
   CHECK(joined.problems.count(Problem::malformed_event) == 1);
 }
@@ -343,7 +346,7 @@ TEST_CASE("event_scanner: two stray quotes far apart do not hide what stands bet
   std::string text = R"({"name":"a"},)" + stray;
   for (int i = 0; i < 100; ++i) text += R"({"name":"hidden"},)";
   const std::string all = text + stray + R"({"name":"c"},{"name":"d"}])";
-  const Scanned result = scan(all);
+  const ScannedEvents result = scan_text(all);
   CHECK(result.events.size() == 103);
   CHECK(result.problems.count(Problem::malformed_event) == 2);
   CHECK(result.problems.first_offset(Problem::malformed_event) == 13);

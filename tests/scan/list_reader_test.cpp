@@ -48,7 +48,7 @@ FoundFile scan_chunks(const std::string& text, std::size_t chunk_bytes,
   return recorder.files[0];
 }
 
-void check_chunks(const std::string& text, std::size_t chunk_bytes) {
+void check_list_chunks(const std::string& text, std::size_t chunk_bytes) {
   FoundFile expected = scan_whole(text, "t.json");
   const FoundFile found = scan_chunks(text, chunk_bytes);
   if (found.error != expected.error) {
@@ -85,9 +85,9 @@ TEST_CASE("list_reader: chunks of all sizes give what the whole text gives") {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     const std::string text =
         random_trace({.seed = seed, .style = static_cast<TraceStyle>(seed % 3), .events = 40});
-    for (std::size_t size = 8; size < 600; size += 9) check_chunks(text, size);
-    check_chunks(text, text.size());
-    check_chunks(text, text.size() + 1);
+    for (std::size_t size = 8; size < 600; size += 9) check_list_chunks(text, size);
+    check_list_chunks(text, text.size());
+    check_list_chunks(text, text.size() + 1);
   }
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("list_reader: a guess inside an event is found out") {
                              objects + R"(]]},"stack":[)" + objects + R"(],"ph":"X"})";
   const std::string text = list_with(nested);
   for (std::size_t size = 20; size < 3000; size += 37) {
-    check_chunks(text, size);
+    check_list_chunks(text, size);
     CHECK(scan_chunks(text, size).event_count == 61);
   }
 }
@@ -109,7 +109,7 @@ TEST_CASE("list_reader: borders of chunks inside strings, at quotes that are esc
   for (int i = 0; i < 40; ++i)
     text += R"({"name":")" + name + R"(","args":{")" + name + name + R"(":"\\"}},)";
   text += event(1) + "]";
-  for (std::size_t size = 8; size < 300; ++size) check_chunks(text, size);
+  for (std::size_t size = 8; size < 300; ++size) check_list_chunks(text, size);
 }
 
 TEST_CASE("list_reader: lists one behind the other, in one chunk or many") {
@@ -117,7 +117,7 @@ TEST_CASE("list_reader: lists one behind the other, in one chunk or many") {
   for (int i = 0; i < 30; ++i)
     text += i % 3 == 0 ? R"({"traceEvents":[)" + event(i) + "," + event(i) + R"(],"n":1})"
                        : "[" + event(i) + "]\n";
-  for (std::size_t size = 8; size < text.size() + 8; size += 5) check_chunks(text, size);
+  for (std::size_t size = 8; size < text.size() + 8; size += 5) check_list_chunks(text, size);
   CHECK(scan_chunks(text, 50).event_count == 40);
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("list_reader: members behind the list that look like events do not bec
   const std::string text =
       R"({"traceEvents":[{"ph":"X"},{"ph":"Y"}],"devices":[{"name":"a"},{"name":
       "b"},{"name":"c"},{"name":"d"}],"traceEvents":[{"name":"e"},{"name":"f"}],"z":{"name":1}})";
-  for (std::size_t size = 8; size < 200; ++size) check_chunks(text, size);
+  for (std::size_t size = 8; size < 200; ++size) check_list_chunks(text, size);
   CHECK(scan_chunks(text, 64).event_count == 4);
   CHECK(scan_chunks(text, 64).problems ==
         Strings{"second_trace_events 1@" + std::to_string(text.rfind('['))});
@@ -134,7 +134,7 @@ TEST_CASE("list_reader: members behind the list that look like events do not bec
 TEST_CASE("list_reader: members before the list that look like events do not become some") {
   const std::string text =
       R"({"devices":[{"name":"a"},{"name":"b"},{"name":"c"}],"traceEvents":[{"ph":"X"},{"ph":"Y"}]})";
-  for (std::size_t size = 8; size < 100; ++size) check_chunks(text, size);
+  for (std::size_t size = 8; size < 100; ++size) check_list_chunks(text, size);
 }
 
 TEST_CASE("list_reader: an event that is not JSON costs itself alone, wherever the chunks end") {
@@ -143,7 +143,7 @@ TEST_CASE("list_reader: an event that is not JSON costs itself alone, wherever t
     CAPTURE(bad);
     const std::string text = list_with(bad);
     for (std::size_t size = 8; size < 300; size += 3) {
-      check_chunks(text, size);
+      check_list_chunks(text, size);
       const FoundFile found = scan_chunks(text, size);
       CHECK(found.event_count == 60);
       CHECK(found.problems == Strings{"malformed_event 1@" + std::to_string(text.find(bad))});
@@ -164,7 +164,7 @@ TEST_CASE("list_reader: a cut text, wherever the chunks end") {
   const std::string text = random_trace({.seed = 7, .style = TraceStyle::kineto, .events = 12});
   for (std::size_t size = 1; size < text.size(); size += 3)
     for (const std::size_t chunk : {16U, 50U, 200U, 1000U})
-      check_chunks(text.substr(0, size), chunk);
+      check_list_chunks(text.substr(0, size), chunk);
 }
 
 TEST_CASE("list_reader: text damaged without loss of a quote, wherever the chunks end") {
@@ -181,7 +181,7 @@ TEST_CASE("list_reader: text damaged without loss of a quote, wherever the chunk
       text.insert(at, kJunk[random() % std::size(kJunk)]);
     }
     CAPTURE(text);
-    for (const std::size_t chunk : {16U, 61U, 200U, 555U}) check_chunks(text, chunk);
+    for (const std::size_t chunk : {16U, 61U, 200U, 555U}) check_list_chunks(text, chunk);
   }
 }
 
@@ -189,7 +189,7 @@ TEST_CASE("list_reader: an event larger than many chunks") {
   const std::string big = R"({"name":"big","args":")" + std::string(5'000, 'x') + R"(","ts":1})";
   const std::string text = list_with(big);
   for (std::size_t size = 16; size < 400; size += 11) {
-    check_chunks(text, size);
+    check_list_chunks(text, size);
     CHECK(scan_chunks(text, size, big.size()).event_count == 61);
   }
 }

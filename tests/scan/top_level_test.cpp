@@ -16,7 +16,7 @@ namespace {
 using State = TopLevelParser::State;
 using Strings = std::vector<std::string>;
 
-struct Read {
+struct ReadTopLevel {
   Strings members;
   Strings problems;
   Strings lists;  // the texts of the lists, as they are written
@@ -24,8 +24,8 @@ struct Read {
 };
 
 // Feeds `text` in pieces of `piece` bytes; a list ends at its first ']'.
-Read read(std::string_view text, std::size_t piece = std::string_view::npos) {
-  Read result;
+ReadTopLevel read_top_level(std::string_view text, std::size_t piece = std::string_view::npos) {
+  ReadTopLevel result;
   TopLevelParser parser("t.json");
   try {
     std::size_t at = 0;
@@ -50,8 +50,8 @@ Read read(std::string_view text, std::size_t piece = std::string_view::npos) {
 // Returns the error of a text that is no trace; it must be the same for every way of feeding the
 // text.
 std::string error_of(std::string_view text) {
-  const std::string error = read(text).error;
-  CHECK(read(text, 1).error == error);
+  const std::string error = read_top_level(text).error;
+  CHECK(read_top_level(text, 1).error == error);
   return error;
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("top_level: gives the members before and behind the list, as they are 
       R"( {"a": 1, "b" : "x\"y", "c":{"d":[1,{}], "e":"}]"},"f":[],
       "traceEvents" : [EVENTS], "g":null,"\u0068": -1.5e3 ,"i":true} )";
   for (const std::size_t piece : {std::size_t{1}, std::size_t{2}, std::size_t{7}, text.size()}) {
-    const Read result = read(text, piece);
+    const ReadTopLevel result = read_top_level(text, piece);
     CHECK(result.error == "");
     CHECK(result.members == Strings{"a=1", R"(b="x\"y")", R"(c={"d":[1,{}], "e":"}]"})", "f=[]",
                                     "g=null", "h=-1.5e3", "i=true"});
@@ -72,14 +72,14 @@ TEST_CASE("top_level: gives the members before and behind the list, as they are 
 }
 
 TEST_CASE("top_level: a bare list is a trace") {
-  const Read result = read(" \n[EVENTS]\n ");
+  const ReadTopLevel result = read_top_level(" \n[EVENTS]\n ");
   CHECK(result.error == "");
   CHECK(result.lists == Strings{"EVENTS"});
   CHECK(result.problems.empty());
 }
 
 TEST_CASE("top_level: only the key of the outermost object makes a list the event list") {
-  const Read result = read(
+  const ReadTopLevel result = read_top_level(
       R"({"x":{"traceEvents":[1]},"y":"\"traceEvents\":[2","z":["traceEvents",[3]],"w":"traceEvents",
       "TraceEvents":[4],"traceEvent\u0073":[REAL],"v":{"traceEvents":[5]}})");
   CHECK(result.error == "");
@@ -97,53 +97,59 @@ TEST_CASE("top_level: the last of two equal keys counts") {
 }
 
 TEST_CASE("top_level: takes the events of both when the key stands twice") {
-  const Read result = read(R"({"traceEvents":[ONE],"a":1,"traceEvents": [TWO]})");
+  const ReadTopLevel result = read_top_level(R"({"traceEvents":[ONE],"a":1,"traceEvents": [TWO]})");
   CHECK(result.lists == Strings{"ONE", "TWO"});
   CHECK(result.members == Strings{"a=1"});
   CHECK(result.problems == Strings{"second_trace_events 1@42"});
 }
 
 TEST_CASE("top_level: takes a list although the key also stands for something else") {
-  const Read result = read(R"({"traceEvents":null,"traceEvents":[ONE],"traceEvents":"x"})");
+  const ReadTopLevel result =
+      read_top_level(R"({"traceEvents":null,"traceEvents":[ONE],"traceEvents":"x"})");
   CHECK(result.error == "");
   CHECK(result.lists == Strings{"ONE"});
 }
 
 TEST_CASE("top_level: takes lists one behind the other") {
-  const Read result = read("[ONE][TWO]\n,[THREE]");
+  const ReadTopLevel result = read_top_level("[ONE][TWO]\n,[THREE]");
   CHECK(result.lists == Strings{"ONE", "TWO"});
   CHECK(result.problems == Strings{"second_document 1@5", "trailing_garbage 1@11"});
-  CHECK(read("[ONE]{\"traceEvents\":[TWO]} [THREE]").problems == Strings{"second_document 2@5"});
-  CHECK(read("[ONE]{\"a\":1}").members == Strings{"a=1"});
+  CHECK(read_top_level("[ONE]{\"traceEvents\":[TWO]} [THREE]").problems ==
+        Strings{"second_document 2@5"});
+  CHECK(read_top_level("[ONE]{\"a\":1}").members == Strings{"a=1"});
 }
 
 TEST_CASE("top_level: skips a byte order mark, also one that comes in pieces") {
   for (const std::size_t piece : {1U, 2U, 3U, 100U}) {
-    CHECK(read("\xef\xbb\xbf[ONE]", piece).lists == Strings{"ONE"});
-    CHECK(read("\xef\xbb\xbf {\"traceEvents\":[ONE]}", piece).lists == Strings{"ONE"});
+    CHECK(read_top_level("\xef\xbb\xbf[ONE]", piece).lists == Strings{"ONE"});
+    CHECK(read_top_level("\xef\xbb\xbf {\"traceEvents\":[ONE]}", piece).lists == Strings{"ONE"});
   }
-  CHECK(read(" \xef\xbb\xbf[]").error ==
+  CHECK(read_top_level(" \xef\xbb\xbf[]").error ==
         "t.json: byte 1: not a trace: the text is not JSON; a trace starts with [ or {");
 }
 
 TEST_CASE("top_level: what follows the end is counted and ignored") {
-  CHECK(read("[ONE]garbage [").problems == Strings{"trailing_garbage 1@5"});
-  CHECK(read(std::string_view("[ONE]\n\0\0\0\0", 10)).problems == Strings{"trailing_garbage 1@6"});
-  CHECK(read(R"({"traceEvents":[ONE]} }{)").problems == Strings{"trailing_garbage 1@22"});
-  CHECK(read(R"({"traceEvents":[ONE] "a":1, "b":2})").problems == Strings{"trailing_garbage 1@21"});
-  CHECK(read(R"({"traceEvents":[ONE],"a" 1})").problems == Strings{"trailing_garbage 1@25"});
-  CHECK(read(R"({"traceEvents":[ONE],"a":,"b":1})").problems == Strings{"trailing_garbage 1@25"});
+  CHECK(read_top_level("[ONE]garbage [").problems == Strings{"trailing_garbage 1@5"});
+  CHECK(read_top_level(std::string_view("[ONE]\n\0\0\0\0", 10)).problems ==
+        Strings{"trailing_garbage 1@6"});
+  CHECK(read_top_level(R"({"traceEvents":[ONE]} }{)").problems == Strings{"trailing_garbage 1@22"});
+  CHECK(read_top_level(R"({"traceEvents":[ONE] "a":1, "b":2})").problems ==
+        Strings{"trailing_garbage 1@21"});
+  CHECK(read_top_level(R"({"traceEvents":[ONE],"a" 1})").problems ==
+        Strings{"trailing_garbage 1@25"});
+  CHECK(read_top_level(R"({"traceEvents":[ONE],"a":,"b":1})").problems ==
+        Strings{"trailing_garbage 1@25"});
   for (const char* text : {"[ONE]x", R"({"traceEvents":[ONE],x)"}) {
-    CHECK(read(text).error == "");
-    CHECK(read(text, 1).lists == Strings{"ONE"});
+    CHECK(read_top_level(text).error == "");
+    CHECK(read_top_level(text, 1).lists == Strings{"ONE"});
   }
 }
 
 TEST_CASE("top_level: counts what is missing at the end") {
-  CHECK(read("[ONE").problems == Strings{"missing_bracket 1@4"});
-  CHECK(read(R"({"traceEvents":[ONE)").problems == Strings{"cut_object 1@19"});
-  CHECK(read(R"({"traceEvents":[ONE],"a":1)").problems == Strings{"cut_object 1@26"});
-  CHECK(read(R"({"traceEvents":[ONE])").problems == Strings{"cut_object 1@20"});
+  CHECK(read_top_level("[ONE").problems == Strings{"missing_bracket 1@4"});
+  CHECK(read_top_level(R"({"traceEvents":[ONE)").problems == Strings{"cut_object 1@19"});
+  CHECK(read_top_level(R"({"traceEvents":[ONE],"a":1)").problems == Strings{"cut_object 1@26"});
+  CHECK(read_top_level(R"({"traceEvents":[ONE])").problems == Strings{"cut_object 1@20"});
   TopLevelParser parser("t.json");
   parser.feed("[");
   parser.finish(10, true);
@@ -155,7 +161,7 @@ TEST_CASE("top_level: counts what is missing at the end") {
 }
 
 TEST_CASE("top_level: takes commas that are too many between members") {
-  const Read result = read(R"({,"a":1,,"traceEvents":[ONE],})");
+  const ReadTopLevel result = read_top_level(R"({,"a":1,,"traceEvents":[ONE],})");
   CHECK(result.error == "");
   CHECK(result.members == Strings{"a=1"});
   CHECK(result.problems == Strings{"extra_comma 2@1"});

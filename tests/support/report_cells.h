@@ -44,5 +44,14 @@ inline double share_in(const ReportRow& row, std::string_view key) {
 inline std::string text_in(const ReportRow& row, std::string_view key) {
   return std::get<std::string>(cell_in(row, key));
 }
+// Returns "" for a cell without text, as one of a column that only some rows have.
+inline std::string text_or_nothing(const ReportRow& row, std::string_view key) {
+  const Cell& cell = cell_in(row, key);
+  return std::holds_alternative<std::string>(cell) ? std::get<std::string>(cell) : "";
+}
+// Returns the microseconds of a time, which is in nanoseconds.
+inline double us_in(const ReportRow& row, std::string_view key) {
+  return static_cast<double>(number_in(row, key)) / 1000;
+}
 
 }  // namespace traceloom

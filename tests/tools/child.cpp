@@ -12,7 +12,7 @@ namespace {
 // The output streams of the child that are kept; the other one is discarded.
 enum class Keep { out, err, both };
 
-struct Run {
+struct ChildRun {
   int status = 0;
   std::string text;
 };
@@ -26,14 +26,14 @@ struct Run {
   _exit(code);
 }
 
-Run run(Keep keep, const std::function<int()>& function) {
+ChildRun run_keeping(Keep keep, const std::function<int()>& function) {
   std::fflush(stdout);
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) throw std::runtime_error("no pipe");
   const pid_t child = fork();
   if (child == 0) become_child(ends[1], keep, function);
   close(ends[1]);
-  Run result;
+  ChildRun result;
   std::array<char, 4096> buffer;
   for (ssize_t got = 0; (got = read(ends[0], buffer.data(), buffer.size())) > 0;)
     result.text.append(buffer.data(), static_cast<std::size_t>(got));
@@ -45,11 +45,11 @@ Run run(Keep keep, const std::function<int()>& function) {
 }  // namespace
 
 Ended run_in_child(const std::function<int()>& function) {
-  const Run both = run(Keep::both, function);
+  const ChildRun both = run_keeping(Keep::both, function);
   return {.exit_code = WIFEXITED(both.status) ? WEXITSTATUS(both.status) : -1,
           .signal = WIFSIGNALED(both.status) ? WTERMSIG(both.status) : 0,
-          .out = run(Keep::out, function).text,
-          .err = run(Keep::err, function).text,
+          .out = run_keeping(Keep::out, function).text,
+          .err = run_keeping(Keep::err, function).text,
           .both = both.text};
 }
 

@@ -43,7 +43,7 @@ struct Line {
   std::int64_t from = 2;
 };
 
-std::string refused(const std::vector<const char*>& words) {
+std::string refused_options(const std::vector<const char*>& words) {
   Line line;
   try {
     line.parse_words(words);
@@ -84,14 +84,19 @@ TEST_CASE("options: what is given is read in its units") {
 }
 
 TEST_CASE("options: a value that cannot be read says what would do") {
-  CHECK(refused({"-j", "many"}) == "--threads: 'many' is not a number of threads from 0 to 1024");
-  CHECK(refused({"-j", "1025"}) == "--threads: '1025' is not a number of threads from 0 to 1024");
-  CHECK(refused({"-j", "-1"}) == "--threads: '-1' is not a number of threads from 0 to 1024");
-  CHECK(refused({"-j", "4x"}) == "--threads: '4x' is not a number of threads from 0 to 1024");
-  CHECK(refused({"-j", "1024"}) == "accepted");
-  CHECK(refused({"--memory", "64Q"}) == "--memory: '64Q' is not a size (try 64MiB)");
-  CHECK(refused({"--from", "7"}) == "--from: '7' is not a time (try 1.5ms)");
-  CHECK(refused({"--format", "jsn"}) ==
+  CHECK(refused_options({"-j", "many"}) ==
+        "--threads: 'many' is not a number of threads from 0 to 1024");
+  CHECK(refused_options({"-j", "1025"}) ==
+        "--threads: '1025' is not a number of threads from 0 to 1024");
+  CHECK(refused_options({"-j", "-1"}) ==
+        "--threads: '-1' is not a number of threads from 0 to 1024");
+  CHECK(refused_options({"-j", "4x"}) ==
+        "--threads: '4x' is not a number of threads from 0 to 1024");
+  CHECK(refused_options({"-j", "1024"}) == "accepted");
+  CHECK(refused_options({"--memory", "64Q"}) == "--memory: '64Q' is not a size (try 64MiB)");
+  CHECK(refused_options({"--from", "7"}) == "--from: '7' is not a time (try 1.5ms)");
+  CHECK(refused_options({"--format", "jsn"}) ==
         "--format: 'jsn' is not one of table, csv, json, md (did you mean 'json'?)");
-  CHECK(refused({"--format", "xml"}) == "--format: 'xml' is not one of table, csv, json, md");
+  CHECK(refused_options({"--format", "xml"}) ==
+        "--format: 'xml' is not one of table, csv, json, md");
 }

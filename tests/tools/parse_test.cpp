@@ -14,9 +14,9 @@ using namespace traceloom;
 
 namespace {
 
-using Words = std::vector<const char*>;
+using Arguments = std::vector<const char*>;
 
-bool parse_words(CLI::App& app, Words words) {
+bool parse_words(CLI::App& app, Arguments words) {
   words.insert(words.begin(), "program");
   return parse(app, static_cast<int>(words.size()), words.data());
 }
@@ -66,7 +66,7 @@ struct StatsLine {
 };
 
 template <typename Line>
-std::string refused(const Words& words) {
+std::string refused(const Arguments& words) {
   Line line;
   try {
     parse_words(line.app, words);
@@ -77,7 +77,7 @@ std::string refused(const Words& words) {
 }
 
 template <typename Line>
-Ended run_line(const Words& words) {
+Ended run_line(const Arguments& words) {
   return run_in_child([&] {
     Line line;
     return parse_words(line.app, words) ? 1 : 0;
