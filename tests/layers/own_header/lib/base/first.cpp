@@ -1,0 +1,4 @@
+// A comment.
+#include "base/first.h"
+
+#include <string>
