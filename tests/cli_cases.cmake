@@ -1,5 +1,17 @@
 # add_cli_cases(<prefix> <folder>): each subfolder with a file `cmd` becomes the test <prefix>.<subfolder>.
 # run_cli_case.cmake describes the content of such a folder.
+#
+# All cases run in the release build. With a sanitizer, where they take ten times as long, `./dev test` runs those that
+# cases_with_sanitizer matches, and the others have the label `nightly` (`./dev nightly` runs all). It matches by name:
+# a case of a tool and one word (stats-gpu, merge-sort), so that each command has one; and a case with a word that
+# stands for damaged or odd input.
+string(JOIN "|" words bad broken closed cut damaged empty full losses lost missing never none outlying recover safe
+       signal unclosed)
+set(cases_with_sanitizer "^(stats|merge|record)-[a-z]+$|^(.*-)?(${words})(-.*)?$|not-a-trace|no-trace")
+
+# The longest cases: they start first, so that no core waits for one at the end.
+set(long_cases "hostile-names|merged-beside|same-merged|man-pages|help-limits|merge-other-packing|completion")
+
 function(add_cli_cases prefix folder)
   file(GLOB commands CONFIGURE_DEPENDS ${folder}/*/cmd)
   foreach(command IN LISTS commands)
@@ -14,6 +26,12 @@ function(add_cli_cases prefix folder)
     set_tests_properties(${prefix}.${name} PROPERTIES TIMEOUT 600)
     if(name MATCHES "^record-(demo|is-a-trace)")
       set_tests_properties(${prefix}.${name} PROPERTIES RUN_SERIAL ON)
+    endif()
+    if(name MATCHES "${long_cases}")
+      set_tests_properties(${prefix}.${name} PROPERTIES COST 50)
+    endif()
+    if(TRACELOOM_SANITIZE AND NOT name MATCHES "${cases_with_sanitizer}")
+      set_tests_properties(${prefix}.${name} PROPERTIES LABELS nightly)
     endif()
     # UPDATE=1 is meant for the cases of the tools; those that test the tests stay as they are.
     if(NOT prefix STREQUAL "cli")
