@@ -2,6 +2,7 @@
 #include "oracle/filter.h"
 #include "support/merge_texts.h"
 #include "support/random_trace.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -160,7 +161,7 @@ void check_filter(std::uint64_t seed, TraceStyle style) {
 
 TEST_CASE("filter_oracle: what a filter leaves is what it would leave of the unfiltered merge" *
           doctest::test_suite("long")) {
-  for (std::uint64_t seed = 0; seed < 24; ++seed)
+  for (std::uint64_t seed = 0; seed < tries(24); ++seed)
     for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact})
       check_filter(seed, style);
 }

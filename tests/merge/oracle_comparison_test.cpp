@@ -3,6 +3,7 @@
 #include "support/merge_texts.h"
 #include "support/random_trace.h"
 #include "support/trace_text.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -91,7 +92,7 @@ void check_unclosed(const RandomSet& set, TraceStyle style, std::string_view tex
 
 TEST_CASE("oracle_comparison: the merge of random ranks has the events that the oracle finds" *
           doctest::test_suite("long")) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < tries(40); ++seed) {
     for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
       CAPTURE(seed);
       CAPTURE(static_cast<int>(style));
@@ -149,7 +150,7 @@ TEST_CASE("oracle_comparison: an X that never ended ends with its file") {
 
 TEST_CASE("oracle_comparison: a sorted merge has the same events, by time" *
           doctest::test_suite("long")) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < tries(20); ++seed) {
     for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
       CAPTURE(seed);
       CAPTURE(static_cast<int>(style));
@@ -251,7 +252,7 @@ TEST_CASE("oracle_comparison: traces of many chunks give the same bytes for any 
 
 TEST_CASE("oracle_comparison: a merge of a merge is the same but for otherData" *
           doctest::test_suite("long")) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < tries(20); ++seed) {
     for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto, TraceStyle::compact}) {
       CAPTURE(seed);
       CAPTURE(static_cast<int>(style));
@@ -267,7 +268,7 @@ TEST_CASE("oracle_comparison: a merge of a merge is the same but for otherData" 
 
 TEST_CASE("oracle_comparison: rare events, too, merge into themselves, for any thread count" *
           doctest::test_suite("long")) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < tries(60); ++seed) {
     const auto style = static_cast<TraceStyle>(seed % 3);
     CAPTURE(seed);
     const RandomSet set = random_set(seed + 300, style, 3, 150, true);

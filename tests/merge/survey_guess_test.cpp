@@ -5,6 +5,7 @@
 #include "support/gzip_text.h"
 #include "support/merge_texts.h"
 #include "support/random_trace.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -192,7 +193,7 @@ TEST_CASE("survey_guess: a guess that survives a file without events") {
 }
 
 TEST_CASE("survey_guess: generated traces come out the same" * doctest::test_suite("long")) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < tries(30); ++seed) {
     NamedTexts files;
     for (std::uint64_t rank = 0; rank < 2; ++rank)
       files.push_back({fmt::format("rank{}.json", rank),
