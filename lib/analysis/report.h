@@ -37,8 +37,7 @@ struct Report {
 
   std::string command;
   std::vector<RunFile> files;
-  std::vector<std::string> headline;  // lines for people before the tables; `values` holds their
-                                      // facts
+  std::vector<std::string> headline;  // lines before the tables; `values` holds their facts
   std::vector<std::pair<std::string, std::string>> values;  // key and JSON
   std::vector<ReportTable> tables;                          // CSV shows the first one
   std::vector<std::string> notes;                           // reasons for values that are not known

@@ -223,8 +223,7 @@ inline constexpr FileBlock kAllFiles{0, std::numeric_limits<std::size_t>::max()}
 
 struct FileFacts {
   std::string path;
-  std::optional<std::int64_t> rank = {};  // absent for a merged file and for a file that was left
-                                          // out
+  std::optional<std::int64_t> rank = {};  // absent for a merged file and one that was left out
   std::vector<std::int64_t> ranks = {};   // the ranks of a merged file
   std::uint64_t events = 0;
   std::uint64_t text_bytes = 0;  // uncompressed

@@ -77,8 +77,7 @@ class Aligner {
   // drift line of each file; null if the drift is not known
   std::vector<std::shared_ptr<const TimeMap::Line>> drifts_;
   std::vector<std::shared_ptr<const TimeMap::Line>> lines_;  // lines by which files are mapped
-  std::map<std::size_t, KnownShift> placed_;  // files without a sync, placed by machine or by sync
-                                              // events
+  std::map<std::size_t, KnownShift> placed_;  // without a sync, placed by machine or sync events
 };
 
 std::vector<bool> Aligner::wants_sync() const {

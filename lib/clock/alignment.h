@@ -36,8 +36,7 @@ struct ClockFacts {
   std::optional<std::int64_t> base_ns = {};  // Unix nanoseconds of the file's ts 0
   std::optional<std::int64_t> sync_us = {};  // microseconds of the sync's moment, on the clock of
                                              // base_ns or of ts
-  std::optional<std::int64_t> error_bound_us = {};  // length of the sync on this rank, in
-                                                    // microseconds
+  std::optional<std::int64_t> error_bound_us = {};  // length of the sync on this rank
   // The earliest event in the file's own time. If the file has Unix times and no base, only those
   // count.
   std::optional<std::int64_t> first_ns = {};

@@ -11,8 +11,7 @@ namespace traceloom {
 
 enum class ClockMethod : std::uint8_t {
   sync,          // the clock sync of the file itself
-  rounds,        // the times at which this rank and the others entered and left the barriers of
-                 // that sync
+  rounds,        // the times at which ranks entered and left the barriers of that sync
   same_boot,     // a clock of the machine, which another file with a known place shares
   sync_of_rank,  // the sync of another file of its rank, of the same cycle or else the nearest in
                  // time

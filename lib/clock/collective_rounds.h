@@ -96,8 +96,7 @@ struct CollectiveFit {
   // The rate by which it runs faster than the reference, and the possible error of that rate.
   double slope = 0;
   double slope_error = 0;
-  std::int64_t change_ns = 0;  // for a contradiction: the approximate amount by which the clock was
-                               // set
+  std::int64_t change_ns = 0;    // for a contradiction: about how far the clock was set
   bool is_least_change = false;  // change_ns is the least amount that the ranges allow for
   // For a contradiction: at the end the clock is as at the begin, or as that of the reference, so
   // that no other offset is better.

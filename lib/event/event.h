@@ -57,8 +57,7 @@ struct FieldRange {
 struct EventFlags {
   bool strict : 1 = false;  // the text is strict JSON, no key of args stands twice, and no other
                             // flag is set, so the text may be copied. Some such texts lack the flag
-  bool duplicate_key : 1 = false;  // a key of enum Key stands twice; the range belongs to the last
-                                   // one
+  bool duplicate_key : 1 = false;  // a key of enum Key stands twice; the range is the last one's
   bool escaped_key : 1 = false;    // a key is written with escapes ("\u0070h")
   bool loose_syntax : 1 =
       false;  // a comma before '}', or a plain value that JSON does not have (NaN, 0x10)

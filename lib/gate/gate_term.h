@@ -10,8 +10,7 @@
 // 2. "<=5%" says what has to hold, and ">5%" what must not: they mean the same. So does "=5%",
 //    which needs no quotes in a shell.
 // 3. A bound is a share (5%), a time (5ms), a size (2GiB) or a number (100). With "+" it is a
-// change
-//    against a base: +10%.
+//    change against a base: +10%.
 // 4. With several bounds it is enough that one holds: "<=+10% or +1ms".
 #pragma once
 

@@ -21,8 +21,7 @@ class IsalInflater : public Inflater {
  public:
   void start() override {
     isal_inflate_init(&state_);
-    state_.crc_flag = ISAL_GZIP_NO_HDR;  // ISA-L only computes the checksum; it parses no gzip
-                                         // frame
+    state_.crc_flag = ISAL_GZIP_NO_HDR;  // ISA-L computes the checksum and parses no frame
     damaged_ = false;
   }
 

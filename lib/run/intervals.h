@@ -58,8 +58,7 @@ class IntervalLengths {
 
   const Intervals& set_;
   std::vector<std::int64_t> before_;  // instants in all intervals before each interval
-  std::size_t place_ = 0;             // the interval in which the last window ended, or the one
-                                      // before
+  std::size_t place_ = 0;             // where the last window ended, or the one before
 };
 
 // Returns the number of instants of `set` in each of `windows`, which ascend and do not overlap but

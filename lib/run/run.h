@@ -59,14 +59,11 @@ inline constexpr std::string_view kTorchProducer = "torch.profiler";  // RunFile
 
 struct RunFile : FileFacts {
   ClockMethod clock = ClockMethod::none;
-  std::int64_t offset_ns = 0;                          // nanoseconds from its clock to the common
-                                                       // one
+  std::int64_t offset_ns = 0;                          // from its clock to the common one
   std::optional<CollectiveEstimate> collectives = {};  // estimate by collectives, as in FileClock
-  std::string producer = {};                           // program that wrote the file, if it names
-                                                       // one
+  std::string producer = {};                           // the program that wrote it, if named
   std::string rank_source = {};                        // the evidence for the rank
-  PhaseCounts phases = {};                             // number of events by the letter of their
-                                                       // phase
+  PhaseCounts phases = {};                             // number of events by phase
   std::int64_t span_ns = 0;                            // nanoseconds from the first to the last
                                                        // begin of an event
   std::int64_t world_size = 0;         // number of ranks of the job if the file names it, else 0

@@ -21,8 +21,8 @@ namespace traceloom {
 // This is the JSON document; later versions only add keys:
 //   {"schema_version":1,"command":"summarize",
 //    "files":[{"path","rank","ranks","events","text_bytes","error"}],
-//    "rows":[{"rank","name","category","count","total_ns","mean_ns","min_ns","p50_ns","p90_ns","p99_ns",
-//             "max_ns","stddev_ns","share"}],
+//    "rows":[{"rank","name","category","count","total_ns","mean_ns","min_ns","p50_ns","p90_ns",
+//             "p99_ns","max_ns","stddev_ns","share"}],
 //    "problems":[{"file","kind","count","first_offset"}]}
 // Rows have "rank" only if they are grouped by rank. "name" is null if rows are not grouped by
 // name. CSV has the columns of "rows".

@@ -12,8 +12,7 @@ namespace traceloom {
 namespace {
 
 constexpr std::string_view kGap = "  ";
-constexpr std::size_t kReadableWidth = 16;  // the least width of a shortened name: shorter names
-                                            // look alike
+constexpr std::size_t kReadableWidth = 16;  // least width of a shortened name: less looks alike
 constexpr std::size_t kWantedWidth = 24;    // width of a name that is kept before other columns are
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kDim = "\x1b[2m";

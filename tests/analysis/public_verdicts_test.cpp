@@ -5,8 +5,7 @@
 // The rules of shares, where each rank has one device at most. Time outside of the first and last
 // work of a device is known only from the host, so the rules allow for it:
 //   - all shares and unrecorded time add up to at most the steps, and those of communication are
-//   the
-//     communication of steps
+//     the communication of steps
 //   - launch-bound, host-code and idle take no more than idle's host wait, blocked and queued no
 //     more than idle's
 //   - compute takes no more than the kernels of gpu, communication no more than its exposed one and

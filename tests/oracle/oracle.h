@@ -6,12 +6,11 @@
 //
 // Rules, the same for both:
 //   * An element that is no object, or has no phase, or (but for M) no usable ts is left out. A ts
-//   is usable
-//     when it is a number, or a number in quotes.
+//     is usable when it is a number, or a number in quotes.
 //   * A duration is round(ts + dur) - round(ts), in nanoseconds, halves up; an X whose dur is
-//   missing,
-//     no number or negative lasts 0. One that lasts more than 2^62 ns or ends beyond 2^63 ns never
-//     ended: it is no span, and a merge draws it to the end of its file, or of its rank there.
+//     missing, no number or negative lasts 0. One that lasts more than 2^62 ns or ends beyond
+//     2^63 ns never ended: it is no span, and a merge draws it to the end of its file, or of its
+//     rank there.
 //   * Of one file and one (pid, tid), the B and E events are stably sorted by their time in whole
 //     nanoseconds: that is what a merge writes, so a merged file pairs as its inputs do. An E
 //     closes the innermost open B of its name; when there is none, or it has no name, the innermost

@@ -19,8 +19,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // Returns the nearest of `known`, the first one if several are equally near. A word is near if at
 // most a third of its characters have to change. If no word is near, one whose start is near is
-// returned
-// ("totl" -> "total_ns", "dataloader" -> "data-loading"), else nullopt.
+// returned ("totl" -> "total_ns", "dataloader" -> "data-loading"), else nullopt.
 std::optional<std::string> nearest_word(std::string_view word,
                                         const std::vector<std::string>& known);
 

@@ -80,8 +80,7 @@ struct Tool {
 //   output. Work with another answer (--strict) goes on without a reader and returns that answer
 //   (StdoutUse).
 // - stdout is flushed before anything is reported. A full disk is `trouble` then, too; a closed
-// pipe
-//   does not change the answer.
+//   pipe does not change the answer.
 // - A closed standard stream is replaced by one that cannot be read or written.
 // - SIGPIPE is ignored from here on, and in child processes unless they change that.
 int run_tool(const Tool& tool, const std::function<ExitCode()>& work);

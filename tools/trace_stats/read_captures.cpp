@@ -63,8 +63,7 @@ Paths captures_in(const std::string& argument) {
 }
 
 // Returns who wrote a file of torch.profiler, "host_4711" of
-// "host_4711.1700000000000.pt.trace.json";
-// "" for other names.
+// "host_4711.1700000000000.pt.trace.json"; "" for other names.
 std::string writer_of(const std::filesystem::path& file) {
   const std::string name = file.filename().string();
   if (name.find(".pt.trace.json") == std::string::npos) return "";

@@ -15,10 +15,8 @@ namespace traceloom {
 namespace {
 
 constexpr std::int64_t kQueuedForLong = 100'000;  // nanoseconds; HTA's limit for a late start
-constexpr double kWorthFrames = 0.005;            // share of the steps from which frames are
-                                                  // examined
-constexpr std::size_t kCallsLookedAt = 16;        // number of calls, the longest, whose callers are
-                                                  // found
+constexpr double kWorthFrames = 0.005;            // share of steps from which frames are examined
+constexpr std::size_t kCallsLookedAt = 16;        // the longest calls, whose callers are found
 constexpr std::size_t kMostCallers = 4;
 constexpr std::size_t kMostBlocking = 3;
 constexpr std::size_t kMostFrames = 3;

@@ -24,12 +24,10 @@ namespace traceloom {
 struct LoaderRow {
   std::int64_t rank = 0;
   std::int64_t epoch = kNoId;
-  bool instrumented = false;  // the rank has spans of a loader; without them a wait of 0 has no
-                              // meaning
+  bool instrumented = false;  // the rank has spans of a loader; else a wait of 0 means nothing
   std::int64_t steps = 0;
   std::int64_t total_ns = 0;    // time of the steps
-  std::int64_t host_ns = 0;     // time of the steps on the host: ProfilerStep#N; wait and
-                                // event/batch
+  std::int64_t host_ns = 0;     // steps on the host: ProfilerStep#N; wait and event/batch
   std::int64_t wait_ns = 0;     // wait in host_ns, including the part that device work hides
   std::int64_t exposed_ns = 0;  // wait in the steps that is not hidden
   std::int64_t between_ns = 0;  // wait between two steps

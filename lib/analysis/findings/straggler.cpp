@@ -14,11 +14,9 @@ namespace {
 
 constexpr double kLeastDelayShare = 0.10;  // share of the mean step; less is noise
 constexpr double kSmallDelayShare = 0.01;  // share of the mean step; the least that is reported
-constexpr double kMostChance = 0.01;       // probability that a rank comes last so often by
-                                           // accident
+constexpr double kMostChance = 0.01;       // chance that a rank comes last so often by accident
 constexpr double kClearShare = 0.05;       // share of the mean step, in one step
-constexpr double kSeparation = 0.25;       // candidates wait less than this part of the others'
-                                           // waits
+constexpr double kSeparation = 0.25;       // candidates wait less than this part of others' waits
 constexpr double kMost = 0.80;             // share of all delays that a sporadic straggler needs
 constexpr std::size_t kLeastSteps = 2;
 constexpr std::size_t kSomeSteps = 10;

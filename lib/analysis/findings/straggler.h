@@ -67,8 +67,7 @@ struct Straggler {
   // cannot be separated, it counts the steps in which all others clearly waited longer.
   double waited_for_share = 0;
   std::int64_t delay_ns = 0;  // least wait of the others for them, a step
-  bool delay_is_gap = false;  // delay_ns is the excess of the others' waits, not
-                              // RankWaits::delay_ns
+  bool delay_is_gap = false;  // delay_ns is what others wait longer, not RankWaits::delay_ns
   double delay_share = 0;     // share of the mean step
   bool is_small = false;      // less than 10 % of the mean step, but in nearly all steps
   std::string why;            // the cause in words

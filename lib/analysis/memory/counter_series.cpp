@@ -20,8 +20,7 @@ constexpr double kKib = 1024;
 constexpr double kMib = kKib * kKib;
 constexpr double kGib = kMib * kKib;
 constexpr double kMostGb = 32'768;                       // the most GB that a machine has
-constexpr double kLeastBytes = 100'000;                  // larger values of "GB" cannot be a
-                                                         // device's memory
+constexpr double kLeastBytes = 100'000;                  // no device has more "GB" of memory
 constexpr std::string_view kComposerKey = "field_name";  // Composer's key of all disk counters
 
 enum class Measure : std::uint8_t {

@@ -37,8 +37,7 @@ struct OperatorMemory {
   std::int64_t increase = 0;
   std::int64_t alloc = 0;
   std::int64_t count = 0;
-  std::int64_t at_peak = 0;  // bytes that it allocated itself and that were not freed before the
-                             // peak
+  std::int64_t at_peak = 0;  // bytes that it allocated itself and had not freed at the peak
   std::int64_t at_peak_count = 0;
   std::int64_t unfreed = 0;  // the same at the end of the trace
   std::int64_t unfreed_count = 0;

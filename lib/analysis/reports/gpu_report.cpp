@@ -24,8 +24,7 @@ struct DeviceEvents {
   Interval span;  // from the first to the last event, including those without length
   std::vector<std::pair<Interval, double>> blocks;  // kernels with their blocks per SM
   double occupied_ns = 0;                           // sum of occupancy times duration
-  double measured_ns = 0;                           // duration of the kernels that have an
-                                                    // occupancy
+  double measured_ns = 0;                           // duration of kernels with an occupancy
 
   Intervals united(std::initializer_list<Role> roles) const {
     Intervals all;

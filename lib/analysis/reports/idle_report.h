@@ -11,8 +11,7 @@ namespace traceloom {
 
 struct IdleOptions {
   std::int64_t kernel_gap_ns = kUsualKernelGap;  // see gap_kinds.h
-  std::size_t host_rows = 20;                    // number of rows of "hosts"; all others form one
-                                                 // row
+  std::size_t host_rows = 20;                    // rows of "hosts"; all others form one
 };
 
 // JSON: "rows": [{"rank","device","total_ns","idle_ns","idle_share","host_wait_ns","queued_ns",

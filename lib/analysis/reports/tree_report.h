@@ -13,8 +13,7 @@ enum class TreeMetric : std::uint8_t { host, device };
 
 struct TreeReportOptions {
   TreeOptions tree = {};
-  TreeMetric metric = TreeMetric::host;  // metric by which siblings are sorted and stacks are
-                                         // folded
+  TreeMetric metric = TreeMetric::host;  // the metric sorts siblings and folds stacks
   // Least share of a shown node in all host, or in all device time. Frames of Python with less own
   // time and only one child are skipped.
   double min_share = 0.01;

@@ -120,8 +120,7 @@ ExposedCommunication::StepTimes ExposedCommunication::find_times(std::size_t ran
 namespace {
 
 constexpr double kLeastMatched = 0.5;  // share of a rank's time in communication
-constexpr double kMostAfter = 0.25;    // share of a wait; with more, the rank would have waited for
-                                       // others instead
+constexpr double kMostAfter = 0.25;    // share of a wait; with more, the rank waited for others
 constexpr double kMostApart = 0.10;    // share of the steps by which ranks may differ in the
                                        // collectives that are left out
 

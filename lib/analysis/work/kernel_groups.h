@@ -85,8 +85,7 @@ struct KernelTotals {
   std::int64_t told_ns = 0;
   std::int64_t eligible_ns = 0;      // launched by an operator that could use tensor cores
   std::int64_t not_launched_ns = 0;  // time of kernels without a known operator
-  std::int64_t devices_ns = 0;       // from the first to the last work of each device, for each
-                                     // recording
+  std::int64_t devices_ns = 0;       // first to last work of each device, for each recording
   bool any_measured = false;         // any kernel has its blocks or its occupancy
   bool any_collective = false;       // any group has collectives
 
@@ -128,8 +127,7 @@ class KernelGroups {
   TextNumbers names_;
   TextNumbers launches_;
   TextNumbers arguments_;
-  Grouped<std::int64_t, 2> types_;           // keyed by (operator, kernel); value: the type plus
-                                             // one
+  Grouped<std::int64_t, 2> types_;           // by (operator, kernel): the type plus one
   std::vector<std::optional<bool>> tensor_;  // labels of kernels that use tensor cores
   std::vector<bool> eligible_;               // labels of operators that could use them
   Grouped<KernelGroup, kKernelParts> groups_;

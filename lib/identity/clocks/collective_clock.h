@@ -28,8 +28,7 @@ namespace traceloom {
 // Otherwise all clocks stay. In both cases, a clock stays that is off by no more than the least
 // error that can be claimed (CollectiveFit). These problems are counted:
 // - shifted_clock: a file was moved. Files that were moved alike are reported once, for the first
-// of
-//   them (clock_checks.h).
+//   of them (clock_checks.h).
 // - clock_conflict: a clock was set while collectives went on, or runs much faster than clocks do.
 //   It stays, and no error is claimed. If clocks with offsets that the user gave contradict all
 //   others, those are the ones that were set.

@@ -28,8 +28,7 @@ struct FileEvidence {
   DistinctMarks syncs;       // `clock_sync_timestamp_us` events, on the same thread
   DistinctMarks error_bounds;                    // `clock_sync_error_bound` events, in microseconds
   SyncMarks sync_marks;                          // clock syncs in events (c)
-  RecorderClock recorder;                        // the further clock evidence that our recorder
-                                                 // writes
+  RecorderClock recorder;                        // clock evidence that our recorder writes
   std::optional<std::int64_t> distributed_rank;  // distributedInfo.rank
   std::optional<std::int64_t> world_size;        // distributedInfo.world_size
   std::set<std::string> devices;                 // names of the devices: deviceProperties[].name
@@ -42,8 +41,7 @@ struct FileEvidence {
   // True if our recorder says that the file belongs to another process than the rank's own: a
   // watcher or a worker.
   bool is_beside_rank = false;
-  bool is_torch = false;              // the file has top-level keys that only torch.profiler
-                                      // (Kineto) writes
+  bool is_torch = false;              // the file has top-level keys that only Kineto writes
   CollectiveMarks collectives;        // the rank's times in collectives
   EventTally tally;                   // tally of all events with a usable time, except E
   std::vector<MergedCycle> cycles;    // cycles in a merge of ours
