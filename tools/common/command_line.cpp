@@ -20,9 +20,10 @@ namespace traceloom {
 namespace {
 
 constexpr std::size_t kMinHelpWidth = 60;
-constexpr std::string_view kGenerate =
-    "--generate";                           // --help does not list it: only the build uses it
 constexpr std::size_t kMaxHelpWidth = 100;  // longer lines are hard to read
+// --help does not list these: only the build and the tests use them.
+constexpr std::string_view kGenerate = "--generate";
+constexpr std::string_view kListCommands = "--list-commands";
 
 // Returns the command that was typed, or `app` itself if it has none.
 const CLI::App& selected(const CLI::App& app) {
@@ -150,6 +151,17 @@ void refuse_empty_values(const CLI::App& command) {
     }
 }
 
+// Prints "gpu TRACE --rank --steps": each command with the arguments and options that it has.
+void list_commands(const CommandSpec& tool) {
+  for (const CommandSpec& command : tool.commands) {
+    std::string line = command.name;
+    for (const OptionSpec& argument : command.arguments) line += " " + argument.names.front();
+    for (const OptionGroup& group : command.groups)
+      for (const OptionSpec& option : group.options) line += " " + option.names.back();
+    fmt::print("{}\n", line);
+  }
+}
+
 // Commands inherit -h/--help, but not its group.
 void group_help_flags(CLI::App& app) {
   if (app.get_help_ptr() != nullptr) app.get_help_ptr()->group(kCommonGroup);
@@ -174,6 +186,10 @@ bool parse(CLI::App& app, int argc, const char* const* argv) {
   group_help_flags(app);
   if (argc == 3 && std::string_view(argv[1]) == kGenerate) {
     write_reference(spec_of(app, app.get_name()), argv[2]);
+    return false;
+  }
+  if (argc == 2 && std::string_view(argv[1]) == kListCommands) {
+    list_commands(spec_of(app, app.get_name()));
     return false;
   }
   try {

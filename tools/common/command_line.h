@@ -39,8 +39,9 @@ namespace traceloom {
 // Gives the tool its name, -h/--help, --version, and the help style that fits stdout.
 void set_up(CLI::App& app, const std::string& name);
 
-// Returns false if there is nothing left to do: the help or the version was printed, or `--generate
-// FOLDER` has written man pages and completions (reference.h). Throws a UsageError that says what
+// Returns false if there is nothing left to do: the help or the version was printed, `--generate
+// FOLDER` has written man pages and completions (reference.h), or `--list-commands` has printed a
+// line for each command: its name, arguments and options. Throws a UsageError that says what
 // is wrong and what to try: "unknown option --thredas (did you mean --threads?)". An empty value
 // counts as a missing one.
 bool parse(CLI::App& app, int argc, const char* const* argv);

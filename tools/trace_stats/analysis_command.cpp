@@ -7,7 +7,7 @@
 #include "common/run_tool.h"
 #include "common/terminal.h"
 #include "input/input_list.h"
-#include "trace_stats/command_output.h"
+#include "trace_stats/write_output.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ struct Options : CommonOptions {
   bool is_page = false;
   std::function<void(const RunRequest&, const std::string&)> take_request;
   std::function<bool()> is_served;
-  std::function<Work()> instead;
+  std::function<Task()> instead;
   std::function<void()> after;
 };
 
@@ -146,25 +146,21 @@ void limit_rows(const Run& run, const Options& options) {
   options.count_rows(run, limit);
 }
 
-ExitCode run_analysis(const Options& options, const std::function<Answer(const Run&)>& analyse) {
+ExitCode run_analysis(const Options& options, const Analysis& analysis) {
   const bool is_silent = options.output == "-" && options.is_served && options.is_served();
   if (options.is_page && !is_silent) refuse_page_on_terminal(options.output);
-  RunRequest request = make_request(options);
+  RunRequest request = analysis.request();
   refuse_input_as_output(request.inputs, options.output);
   if (options.take_request) options.take_request(request, selection_words(options));
   const Run run = request.inputs.empty() ? Run{} : read_with_progress(request);
   if (!tool_team().is_first()) {
     // Process 0 does the same with the run, and has the answer.
-    if (request.spread) {
-      limit_rows(run, options);
-      analyse(run);
-    }
+    if (request.spread) analysis.answer(run);
     return ExitCode::done;
   }
   const bool loss = !run.files.empty() && report_files(run.files, options.verbosity);
   if (options.has_gates && options.has_gates()) refuse_empty_selection(run, request, options);
-  limit_rows(run, options);
-  Answer answer = analyse(run);
+  Answer answer = analysis.answer(run);
   arrange(answer.report, options);
   TextStyle style = text_style(options.output, options.wide);
   style.csv_safe = options.csv_safe;
@@ -269,11 +265,21 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   if (!what.is_page) add_table_options(*command, *options);
   add_output_options(*command, *options);
   command->callback([options, &work, analyse = std::move(analyse)] {
-    const Work other = options->instead ? options->instead() : Work();
+    const Task other = options->instead ? options->instead() : Task();
     if (!other && options->inputs.empty())
       throw UsageError(
           fmt::format("argument TRACE is missing; see {} {} --help", kToolName, options->command));
-    work = other ? other : [options, analyse] { return run_analysis(*options, analyse); };
+    if (other) {
+      work = {other};
+      return;
+    }
+    const auto analysis = std::make_shared<Analysis>();
+    analysis->request = [options] { return make_request(*options); };
+    analysis->answer = [options, analyse](const Run& run) {
+      limit_rows(run, *options);
+      return analyse(run);
+    };
+    work = {[options, analysis] { return run_analysis(*options, *analysis); }, analysis};
   });
   return command;
 }

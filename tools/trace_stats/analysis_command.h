@@ -47,11 +47,17 @@ struct AnalysisCommand {
   // before the run is read.
   std::function<void(const RunRequest&, const std::string&)> take_request = {};
   // Returns other work if options ask for it; then no TRACE is needed.
-  std::function<Work()> instead = {};
+  std::function<Task()> instead = {};
   // Returns whether the page is served: then it is not written to stdout.
   std::function<bool()> is_served = {};
   // Called when the page was written.
   std::function<void()> after = {};
+};
+
+// The analysis that a command line asks for, in its parts. Tests run it on runs of their own.
+struct Analysis {
+  std::function<RunRequest()> request;       // the run to read
+  std::function<Answer(const Run&)> answer;  // refuses too many rows, then analyses
 };
 
 // Returns the word as a shell reads it: in quotes unless it has only usual characters.

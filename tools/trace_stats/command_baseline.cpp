@@ -4,9 +4,9 @@
 #include "common/command_spec.h"
 #include "common/run_tool.h"
 #include "comparison/captures/baseline.h"
-#include "trace_stats/command_output.h"
 #include "trace_stats/commands.h"
 #include "trace_stats/read_captures.h"
+#include "trace_stats/write_output.h"
 
 #include <CLI/CLI.hpp>
 
@@ -72,8 +72,6 @@ ExitCode run_baseline(BaselineSettings& options) {
   return reader.has_loss() && options.strict ? ExitCode::no : ExitCode::done;
 }
 
-}  // namespace
-
 void add_baseline(CLI::App& app, Work& work) {
   const auto options = std::make_shared<BaselineSettings>();
   CLI::App* const command =
@@ -106,7 +104,10 @@ void add_baseline(CLI::App& app, Work& work) {
                {{"keep a version", "trace-stats baseline base/ -o base.json"},
                 {"a change that is meant to cost time",
                  "trace-stats baseline accept new/ -o base.json --reason 'larger vocabulary'"}});
-  command->callback([options, &work] { work = [options] { return run_baseline(*options); }; });
+  command->callback([options, &work] { work.run = [options] { return run_baseline(*options); }; });
 }
 
+const RegisteredCommand kBaselineCommand(CommandGroup::time, 60, add_baseline);
+
+}  // namespace
 }  // namespace traceloom

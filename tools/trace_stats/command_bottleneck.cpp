@@ -105,8 +105,6 @@ Answer answer(const Run& run, const GateOptions& options) {
   return answer;
 }
 
-}  // namespace
-
 void add_bottleneck(CLI::App& app, Work& work) {
   const auto options = std::make_shared<GateOptions>();
   CLI::App* const command = add_analysis(
@@ -142,4 +140,7 @@ void add_bottleneck(CLI::App& app, Work& work) {
                            "trace-stats bottleneck traces/ --fail-on data-loading=5%,straggler"}});
 }
 
+const RegisteredCommand kBottleneckCommand(CommandGroup::limits, 10, add_bottleneck);
+
+}  // namespace
 }  // namespace traceloom

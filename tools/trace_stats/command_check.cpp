@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 namespace traceloom {
+namespace {
 
 void add_check(CLI::App& app, Work& work) {
   CLI::App* const command = add_analysis(
@@ -26,4 +27,7 @@ void add_check(CLI::App& app, Work& work) {
                            "trace-stats check traces/ --keep-going --format json"}});
 }
 
+const RegisteredCommand kCheckCommand(CommandGroup::files, 20, add_check);
+
+}  // namespace
 }  // namespace traceloom

@@ -8,6 +8,7 @@
 #include <memory>
 
 namespace traceloom {
+namespace {
 
 void add_comm(CLI::App& app, Work& work) {
   const auto options = std::make_shared<CommOptions>();
@@ -28,4 +29,7 @@ void add_comm(CLI::App& app, Work& work) {
                            "trace-stats comm traces/ --sort latency_ns --top 10"}});
 }
 
+const RegisteredCommand kCommCommand(CommandGroup::devices, 50, add_comm);
+
+}  // namespace
 }  // namespace traceloom

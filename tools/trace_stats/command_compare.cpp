@@ -7,9 +7,9 @@
 #include "common/terminal.h"
 #include "comparison/ci_report.h"
 #include "comparison/compare_report.h"
-#include "trace_stats/command_output.h"
 #include "trace_stats/commands.h"
 #include "trace_stats/read_captures.h"
+#include "trace_stats/write_output.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -246,8 +246,6 @@ void add_compare_format(CLI::App& command, CompareSettings& options) {
       ->group(kCommonGroup);
 }
 
-}  // namespace
-
 void add_compare(CLI::App& app, Work& work) {
   const auto options = std::make_shared<CompareSettings>();
   CLI::App* const command = app.add_subcommand(
@@ -271,7 +269,10 @@ void add_compare(CLI::App& app, Work& work) {
   add_output_options(*command, *options);
   set_examples(*command, {{"captures of two versions", "trace-stats compare base/ new/"},
                           {"a gate for CI", "trace-stats compare base/ new/ --gate --limit 3%"}});
-  command->callback([options, &work] { work = [options] { return run_compare(*options); }; });
+  command->callback([options, &work] { work.run = [options] { return run_compare(*options); }; });
 }
 
+const RegisteredCommand kCompareCommand(CommandGroup::time, 50, add_compare);
+
+}  // namespace
 }  // namespace traceloom

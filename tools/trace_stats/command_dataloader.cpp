@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 namespace traceloom {
+namespace {
 
 void add_dataloader(CLI::App& app, Work& work) {
   CLI::App* const command = add_analysis(
@@ -25,4 +26,7 @@ void add_dataloader(CLI::App& app, Work& work) {
                            "trace-stats dataloader traces/ --sort exposed_share"}});
 }
 
+const RegisteredCommand kDataloaderCommand(CommandGroup::limits, 40, add_dataloader);
+
+}  // namespace
 }  // namespace traceloom

@@ -9,8 +9,8 @@
 #include "output/file_sink.h"
 #include "run/run.h"
 #include "scan/scan_files.h"
-#include "trace_stats/command_output.h"
 #include "trace_stats/commands.h"
+#include "trace_stats/write_output.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -130,8 +130,6 @@ ExitCode run_digest(const DigestSettings& options) {
   return loss && options.strict ? ExitCode::no : ExitCode::done;
 }
 
-}  // namespace
-
 void add_digest(CLI::App& app, Work& work) {
   const auto options = std::make_shared<DigestSettings>();
   CLI::App* const command =
@@ -156,7 +154,10 @@ void add_digest(CLI::App& app, Work& work) {
                            "trace-stats digest rank17.json.gz -o /shared/rank17.digest"},
                           {"all traces of a run", "trace-stats digest traces/ -o digests/"},
                           {"read them as traces", "trace-stats bottleneck digests/"}});
-  command->callback([options, &work] { work = [options] { return run_digest(*options); }; });
+  command->callback([options, &work] { work.run = [options] { return run_digest(*options); }; });
 }
 
+const RegisteredCommand kDigestCommand(CommandGroup::files, 30, add_digest);
+
+}  // namespace
 }  // namespace traceloom

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 namespace traceloom {
+namespace {
 
 void add_gpu(CLI::App& app, Work& work) {
   CLI::App* const command = add_analysis(
@@ -25,4 +26,7 @@ void add_gpu(CLI::App& app, Work& work) {
                            "trace-stats gpu traces/ --sort idle_share --top 5"}});
 }
 
+const RegisteredCommand kGpuCommand(CommandGroup::devices, 10, add_gpu);
+
+}  // namespace
 }  // namespace traceloom

@@ -10,6 +10,7 @@
 #include <string>
 
 namespace traceloom {
+namespace {
 
 void add_host(CLI::App& app, Work& work) {
   const auto options = std::make_shared<HostOptions>();
@@ -44,4 +45,7 @@ void add_host(CLI::App& app, Work& work) {
                            "trace-stats host traces/ --during event/backward"}});
 }
 
+const RegisteredCommand kHostCommand(CommandGroup::devices, 80, add_host);
+
+}  // namespace
 }  // namespace traceloom

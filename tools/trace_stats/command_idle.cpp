@@ -21,8 +21,6 @@ std::int64_t read_gap(const std::string& text) {
   return *ns;
 }
 
-}  // namespace
-
 void add_idle(CLI::App& app, Work& work) {
   const auto options = std::make_shared<IdleOptions>();
   CLI::App* const command = add_analysis(
@@ -55,4 +53,7 @@ void add_idle(CLI::App& app, Work& work) {
                  "trace-stats idle rank0.json.gz --steps 10:12 --kernel-gap 5us --host-ops 50"}});
 }
 
+const RegisteredCommand kIdleCommand(CommandGroup::devices, 20, add_idle);
+
+}  // namespace
 }  // namespace traceloom

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 namespace traceloom {
+namespace {
 
 void add_info(CLI::App& app, Work& work) {
   CLI::App* const command = add_analysis(
@@ -21,4 +22,7 @@ void add_info(CLI::App& app, Work& work) {
   set_examples(*command, {{"which ranks are here", "trace-stats info traces/ --sort events"}});
 }
 
+const RegisteredCommand kInfoCommand(CommandGroup::files, 10, add_info);
+
+}  // namespace
 }  // namespace traceloom

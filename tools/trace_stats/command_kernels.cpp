@@ -35,8 +35,6 @@ void count_kernels(const Run& run, const KernelsOptions& by, RowLimit& limit) {
   });
 }
 
-}  // namespace
-
 void add_kernels(CLI::App& app, Work& work) {
   const auto options = std::make_shared<KernelsOptions>();
   CLI::App* const command = add_analysis(
@@ -73,4 +71,7 @@ void add_kernels(CLI::App& app, Work& work) {
                  "trace-stats kernels rank0.json.gz --by name,op,launch"}});
 }
 
+const RegisteredCommand kKernelsCommand(CommandGroup::devices, 40, add_kernels);
+
+}  // namespace
 }  // namespace traceloom

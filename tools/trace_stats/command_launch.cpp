@@ -8,6 +8,7 @@
 #include <memory>
 
 namespace traceloom {
+namespace {
 
 void add_launch(CLI::App& app, Work& work) {
   const auto options = std::make_shared<LaunchOptions>();
@@ -31,4 +32,7 @@ void add_launch(CLI::App& app, Work& work) {
                            "trace-stats launch rank0.json.gz --sort delay_p99_ns --top 5"}});
 }
 
+const RegisteredCommand kLaunchCommand(CommandGroup::devices, 30, add_launch);
+
+}  // namespace
 }  // namespace traceloom

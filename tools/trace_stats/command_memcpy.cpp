@@ -17,8 +17,6 @@ void read_by(const std::string& list, MemcpyOptions& options) {
                 {{"kind"}, {"rank", {&options.by_rank}}, {"device", {&options.by_device}}});
 }
 
-}  // namespace
-
 void add_memcpy(CLI::App& app, Work& work) {
   const auto options = std::make_shared<MemcpyOptions>();
   CLI::App* const command = add_analysis(
@@ -43,4 +41,7 @@ void add_memcpy(CLI::App& app, Work& work) {
                            "trace-stats memcpy traces/ --by rank --sort gbps_p50"}});
 }
 
+const RegisteredCommand kMemcpyCommand(CommandGroup::devices, 60, add_memcpy);
+
+}  // namespace
 }  // namespace traceloom

@@ -43,8 +43,6 @@ Answer answer(const Run& run, const MemoryArguments& arguments) {
   return {memory_report(run, stats, arguments.options)};
 }
 
-}  // namespace
-
 void add_memory(CLI::App& app, Work& work) {
   const auto arguments = std::make_shared<MemoryArguments>();
   CLI::App* const command = add_analysis(
@@ -79,4 +77,7 @@ void add_memory(CLI::App& app, Work& work) {
                  "trace-stats memory 'memprofiler/rank_*_memory_stats.yaml'"}});
 }
 
+const RegisteredCommand kMemoryCommand(CommandGroup::devices, 70, add_memory);
+
+}  // namespace
 }  // namespace traceloom

@@ -35,8 +35,6 @@ void count_operators(const Run& run, const OpsOptions& by, RowLimit& limit) {
   });
 }
 
-}  // namespace
-
 void add_ops(CLI::App& app, Work& work) {
   const auto options = std::make_shared<OpsOptions>();
   CLI::App* const command = add_analysis(
@@ -71,4 +69,7 @@ void add_ops(CLI::App& app, Work& work) {
        {"matrix products by shape", "trace-stats ops rank0.json.gz --by type,name,shape"}});
 }
 
+const RegisteredCommand kOpsCommand(CommandGroup::time, 20, add_ops);
+
+}  // namespace
 }  // namespace traceloom

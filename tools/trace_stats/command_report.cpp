@@ -9,8 +9,8 @@
 #include "page/comparison_page.h"
 #include "page/page.h"
 #include "trace_stats/analysis_command.h"
-#include "trace_stats/command_output.h"
 #include "trace_stats/read_captures.h"
+#include "trace_stats/write_output.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -144,8 +144,6 @@ ExitCode write_comparison(const ReportCommand& command, const CaptureReading& re
   return found.kind == CompareKind::incomparable ? ExitCode::trouble : ExitCode::done;
 }
 
-}  // namespace
-
 void add_report(CLI::App& app, Work& work) {
   const auto options = std::make_shared<ReportCommand>();
   CLI::App* const command = add_analysis(
@@ -169,7 +167,7 @@ void add_report(CLI::App& app, Work& work) {
            },
        .instead =
            [options, &app] {
-             if (options->base.empty() && options->changed.empty()) return Work();
+             if (options->base.empty() && options->changed.empty()) return Task();
              const CLI::App& typed = *app.get_subcommand("report");
              refuse_options_of_a_run(typed);
              CaptureReading reading;
@@ -177,7 +175,7 @@ void add_report(CLI::App& app, Work& work) {
                reading.output = typed.get_option("--output")->as<std::string>();
              reading.threads = typed.get_option("--threads")->as<unsigned>();
              reading.keep_going = typed.count("--keep-going") > 0;
-             return Work([options, reading] { return write_comparison(*options, reading); });
+             return Task([options, reading] { return write_comparison(*options, reading); });
            },
        .is_served = [options] { return options->serving.is_wanted; },
        .after = [options] { serve(*options); }},
@@ -201,4 +199,7 @@ void add_report(CLI::App& app, Work& work) {
                 {"with a link into the viewer", "trace-stats report traces/ --serve"}});
 }
 
+const RegisteredCommand kReportCommand(CommandGroup::limits, 20, add_report);
+
+}  // namespace
 }  // namespace traceloom

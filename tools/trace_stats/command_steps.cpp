@@ -8,6 +8,7 @@
 #include <memory>
 
 namespace traceloom {
+namespace {
 
 void add_steps(CLI::App& app, Work& work) {
   const auto options = std::make_shared<StepsOptions>();
@@ -31,4 +32,7 @@ void add_steps(CLI::App& app, Work& work) {
                            "trace-stats steps traces/ --sort total_ns --top 10"}});
 }
 
+const RegisteredCommand kStepsCommand(CommandGroup::time, 10, add_steps);
+
+}  // namespace
 }  // namespace traceloom

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 namespace traceloom {
+namespace {
 
 void add_stragglers(CLI::App& app, Work& work) {
   CLI::App* const command = add_analysis(
@@ -26,4 +27,7 @@ void add_stragglers(CLI::App& app, Work& work) {
                            "trace-stats stragglers traces/ --format json | jq .verdict.rank"}});
 }
 
+const RegisteredCommand kStragglersCommand(CommandGroup::limits, 30, add_stragglers);
+
+}  // namespace
 }  // namespace traceloom

@@ -9,8 +9,8 @@
 #include "input/input_list.h"
 #include "summarize/summarize.h"
 #include "summarize/summary_report.h"
-#include "trace_stats/command_output.h"
 #include "trace_stats/commands.h"
+#include "trace_stats/write_output.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ namespace traceloom {
 namespace {
 
 // The options as they were typed.
-struct Options : CommonOptions {
+struct SummarizeSettings : CommonOptions {
   std::vector<std::string> inputs;
   std::string by = "name";
   std::string sort = "total";
@@ -62,7 +62,7 @@ SummaryOrder read_order(const std::string& word, const SummaryGrouping& by) {
   return order;
 }
 
-LabelFilter read_filter(const Options& options) {
+LabelFilter read_filter(const SummarizeSettings& options) {
   LabelFilter filter;
   if (!options.filter.empty()) filter.names.push_back(read_pattern("--filter", options.filter));
   if (!options.categories.empty())
@@ -70,7 +70,7 @@ LabelFilter read_filter(const Options& options) {
   return filter;
 }
 
-SummaryRequest make_request(const Options& options) {
+SummaryRequest make_request(const SummarizeSettings& options) {
   SummaryRequest request;
   request.by = read_grouping(options.by);
   request.order = read_order(options.sort, request.by);
@@ -128,7 +128,7 @@ ExitCode judge_gates(const std::vector<LatencyGate>& gates, const Summary& summa
   return code;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const SummarizeSettings& options) {
   SummaryRequest request = make_request(options);
   refuse_input_as_output(request.inputs, options.output);
   Summary summary = summarize_with_progress(request);
@@ -146,7 +146,7 @@ ExitCode run(const Options& options) {
   return gated == ExitCode::done && loss && options.strict ? ExitCode::no : gated;
 }
 
-void add_gates(CLI::App& command, Options& options) {
+void add_gates(CLI::App& command, SummarizeSettings& options) {
   command
       .add_option_function<std::vector<std::string>>(
           "--fail-on",
@@ -162,7 +162,7 @@ void add_gates(CLI::App& command, Options& options) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-void add_selection(CLI::App& command, Options& options) {
+void add_selection(CLI::App& command, SummarizeSettings& options) {
   command.add_option("--filter", options.filter, "Use only spans whose name contains a match")
       ->type_name("REGEX");
   command
@@ -182,7 +182,7 @@ void add_selection(CLI::App& command, Options& options) {
       ->group(kCommonGroup);
 }
 
-void add_rows(CLI::App& command, Options& options) {
+void add_rows(CLI::App& command, SummarizeSettings& options) {
   command.add_option("--by", options.by, "Make one row for each combination of these")
       ->type_name("name|category|rank,...")
       ->capture_default_str();
@@ -199,10 +199,8 @@ void add_rows(CLI::App& command, Options& options) {
   add_unit(command, options.unit);
 }
 
-}  // namespace
-
 void add_summarize(CLI::App& app, Work& work) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SummarizeSettings>();
   CLI::App* const command = app.add_subcommand(
       "summarize",
       "Latency statistics of spans by name, category or rank\n"
@@ -224,7 +222,10 @@ void add_summarize(CLI::App& app, Work& work) {
        {"kernels, one row for each rank and name, slowest 1 % first",
         "trace-stats summarize traces/ --category kernel --by rank,name --sort p99"},
        {"for a program", "trace-stats summarize merged.json --format json -o summary.json"}});
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work.run = [options] { return run(*options); }; });
 }
 
+const RegisteredCommand kSummarizeCommand(CommandGroup::time, 40, add_summarize);
+
+}  // namespace
 }  // namespace traceloom

@@ -99,8 +99,6 @@ void add_tree_options(CLI::App& command, const std::shared_ptr<TreeCommandOption
                    "stack and its self time in ns.");
 }
 
-}  // namespace
-
 void add_tree(CLI::App& app, Work& work) {
   const auto options = std::make_shared<TreeCommandOptions>();
   CLI::App* const command = add_analysis(
@@ -129,4 +127,7 @@ void add_tree(CLI::App& app, Work& work) {
                  "trace-stats tree traces/ --folded --metric device | flamegraph.pl > out.svg"}});
 }
 
+const RegisteredCommand kTreeCommand(CommandGroup::time, 30, add_tree);
+
+}  // namespace
 }  // namespace traceloom

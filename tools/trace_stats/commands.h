@@ -1,12 +1,17 @@
-// The commands of trace-stats, one file each: command_<name>.cpp.
+// The commands of trace-stats, one file each: command_<name>.cpp. The build finds the file, and the
+// command registers itself:
 //
-// To add one, write its file and add a line here, in main.cpp and in tools/CMakeLists.txt. A
-// command adds itself to the app, and sets `work` if the command line names it.
+//   const RegisteredCommand kGpuCommand(CommandGroup::devices, 10, add_gpu);
+//
+// --help, manual pages, completions, and the tests that take every command follow from that.
 #pragma once
 
 #include "common/run_tool.h"
 
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -14,30 +19,45 @@ class App;
 
 namespace traceloom {
 
+struct Analysis;  // analysis_command.h
+
 inline constexpr char kToolName[] = "trace-stats";
 
-using Work = std::function<ExitCode()>;
+using Task = std::function<ExitCode()>;
 
-void add_baseline(CLI::App& app, Work& work);
-void add_bottleneck(CLI::App& app, Work& work);
-void add_dataloader(CLI::App& app, Work& work);
-void add_check(CLI::App& app, Work& work);
-void add_compare(CLI::App& app, Work& work);
-void add_comm(CLI::App& app, Work& work);
-void add_digest(CLI::App& app, Work& work);
-void add_gpu(CLI::App& app, Work& work);
-void add_host(CLI::App& app, Work& work);
-void add_idle(CLI::App& app, Work& work);
-void add_info(CLI::App& app, Work& work);
-void add_kernels(CLI::App& app, Work& work);
-void add_launch(CLI::App& app, Work& work);
-void add_memcpy(CLI::App& app, Work& work);
-void add_memory(CLI::App& app, Work& work);
-void add_ops(CLI::App& app, Work& work);
-void add_report(CLI::App& app, Work& work);
-void add_steps(CLI::App& app, Work& work);
-void add_stragglers(CLI::App& app, Work& work);
-void add_summarize(CLI::App& app, Work& work);
-void add_tree(CLI::App& app, Work& work);
+// What the command line asks for; the command that it names sets this.
+struct Work {
+  Task run = {};
+  std::shared_ptr<const Analysis> analysis = {};  // nullptr if the command is none
+};
+
+// The headings of --help, in their order there.
+enum class CommandGroup : std::uint8_t { limits, time, devices, files };
+inline constexpr const char* kCommandGroupTitles[] = {"What limits the run", "Where time goes",
+                                                      "Devices, memory and host", "Trace files"};
+
+// A command adds itself, with its options, to the app.
+using AddCommand = void (*)(CLI::App& app, Work& work);
+
+// A command that is part of the program. It exists until the program ends.
+class RegisteredCommand {
+ public:
+  // Commands of a group are listed by `place`. Numbers in steps of ten leave room for others.
+  RegisteredCommand(CommandGroup group, int place, AddCommand add) noexcept;
+  RegisteredCommand(const RegisteredCommand&) = delete;
+  RegisteredCommand& operator=(const RegisteredCommand&) = delete;
+
+  static std::vector<const RegisteredCommand*> all();
+
+  CommandGroup group;
+  int place;
+  AddCommand add;
+
+ private:
+  const RegisteredCommand* next_;
+};
+
+// Adds all registered commands to the app, which requires one of them.
+void add_commands(CLI::App& app, Work& work);
 
 }  // namespace traceloom

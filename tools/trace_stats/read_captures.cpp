@@ -9,8 +9,8 @@
 #include "comparison/captures/baseline.h"
 #include "comparison/judge/judge.h"
 #include "input/input_list.h"
-#include "trace_stats/command_output.h"
 #include "trace_stats/commands.h"
+#include "trace_stats/write_output.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "trace_stats/command_output.h"
+#include "trace_stats/write_output.h"
 
 #include "common/command_line.h"
 #include "common/terminal.h"
