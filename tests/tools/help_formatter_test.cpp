@@ -93,15 +93,13 @@ TEST_CASE("help_formatter: a list of commands has a line for each, in groups") {
         "\n"
         "With words about it\n"
         "\n"
-        "Usage: tool COMMAND [options]\n"
+        "Usage: tool COMMAND [options]   (COMMAND --help shows its options)\n"
         "\n"
         "First:\n"
         "  plain    Shows this\n"
         "\n"
         "Second:\n"
-        "  richer   Shows that\n"
-        "\n"
-        "tool COMMAND --help shows its options.\n");
+        "  richer   Shows that\n");
 }
 
 TEST_CASE("help_formatter: commands do not show the examples of their tool") {

@@ -191,17 +191,12 @@ Common options:
 TEST_CASE("parse: the help of a tool with commands lists them, without the hidden ones") {
   CHECK(run_line<StatsLine>({"--help"}).out == R"(Says what limits the run
 
-Usage: trace-stats COMMAND [options]
-
-Example:
-  # a quick look
-  trace-stats summary rank0.json
+Usage: trace-stats COMMAND [options]   (COMMAND --help shows its options)
+Example: trace-stats summary rank0.json   # a quick look
 
 Commands:
   summary   What each file holds
   steps     Time of each training step
-
-trace-stats COMMAND --help shows its options.
 
 Common options:
   -h, --help                Show this help

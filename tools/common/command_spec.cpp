@@ -170,8 +170,9 @@ class HelpFormatter : public CLI::FormatterBase {
     const CommandSpec spec = spec_of(*app, path);
     std::string out = paragraph(spec.summary);
     if (!spec.details.empty()) out += "\n" + paragraph(spec.details);
-    out += "\n" + paint_.bold("Usage:") + " " + path + " " + spec.synopsis + "\n";
-    out += examples(spec) + options("Arguments", spec.arguments) + commands(spec);
+    out += "\n" + paint_.bold("Usage:") + " " + path + " " + spec.synopsis;
+    if (is_list(spec)) out += paint_.dim("   (COMMAND --help shows its options)");
+    out += "\n" + examples(spec) + options("Arguments", spec.arguments) + commands(spec);
     for (const OptionGroup& group : spec.groups) out += options(group.title, group.options);
     if (!spec.page.empty()) out += "\n" + paragraph("Definitions: " + spec.page);
     return out;
@@ -180,6 +181,9 @@ class HelpFormatter : public CLI::FormatterBase {
   std::map<const CLI::App*, HelpNotes> notes;
 
  private:
+  // The list of a tool's commands has to fit on one screen, so the rest is short.
+  static bool is_list(const CommandSpec& spec) { return spec.commands.size() > 1; }
+
   std::string paragraph(std::string_view text) const {
     std::string out;
     for (const std::string& line : wrap(text, width_)) out += line + "\n";
@@ -207,6 +211,10 @@ class HelpFormatter : public CLI::FormatterBase {
 
   std::string examples(const CommandSpec& spec) const {
     if (spec.examples.empty()) return "";
+    if (is_list(spec) && spec.examples.size() == 1) {
+      const Example& only = spec.examples.front();
+      return paint_.bold("Example:") + " " + only.command + paint_.dim("   # " + only.what) + "\n";
+    }
     std::string out = heading(plural(spec.examples.size(), "Example"));
     for (const Example& example : spec.examples)
       for (const std::string& line : {paint_.dim("# " + example.what), example.command})
@@ -239,7 +247,8 @@ class HelpFormatter : public CLI::FormatterBase {
       group = command.group;
       out += entry(command.name, command.summary, kIndent + longest + 3);
     }
-    const std::string one = spec.commands.size() == 1 ? spec.commands.front().name : "COMMAND";
+    if (is_list(spec)) return out;
+    const std::string& one = spec.commands.front().name;
     return out + "\n" + paint_.dim(spec.path + " " + one + " --help shows its options.") + "\n";
   }
 
