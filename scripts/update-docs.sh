@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes anew what programs write into the documents: the outputs of commands, the picture and the table of problems. Review
-# the difference as if you had written it by hand.
+# Makes anew what programs write into the documents: the outputs of commands, the picture, and the tables of problems and of
+# commands. Review the difference as if you had written it by hand.
 #
 #   PATH=<bin folder>:$PATH scripts/update-docs.sh
 set -euo pipefail
@@ -13,6 +13,8 @@ scripts/picture.sh > "$scratch/picture"
 cat "$scratch/picture" > docs/straggler.svg
 scripts/repairs.pl > "$scratch/repairs"
 cat "$scratch/repairs" > docs/repairs.md
+scripts/command-table.sh > "$scratch/commands"
+cat "$scratch/commands" > docs/commands/README.md
 for document in README.md docs/*.md docs/commands/*.md; do
   grep -q '^\$ ' "$document" || continue
   echo "$document"

@@ -12,17 +12,12 @@ main() {
   check_page trace-merge.md trace-merge || failed=1
   check_page trace-record.md trace-record || failed=1
   check_page trace-record.md trace-record demo || failed=1
-  for command in $(commands_of trace-stats); do
+  for command in $(trace-stats --list-commands | cut -d ' ' -f 1); do
     check_page "$command.md" trace-stats "$command" || failed=1
     checked=$((checked + 1))
   done
   echo "$checked commands of trace-stats"
   [ "$checked" -gt 10 ] && [ $failed = 0 ]
-}
-
-# Words that begin a line of a help text and are commands.
-commands_of() {
-  "$1" --help | sed -n 's/^  \([a-z]\{2,\}\)  .*/\1/p'
 }
 
 # Compares the options of a help text with those that the page has in the first column of a table.
