@@ -44,6 +44,7 @@ struct Options : CommonOptions {
   std::function<bool()> has_gates;
   std::string command;
   std::function<void(const Run&, RowLimit&)> count_rows;
+  std::function<void(std::int64_t)> take_top;
   bool is_page = false;
   std::function<void(const RunRequest&, const std::string&)> take_request;
   std::function<bool()> is_served;
@@ -69,6 +70,7 @@ RunRequest make_request(const Options& options) {
   RunRequest request;
   if (options.top < 0)
     throw UsageError(fmt::format("--top: {} is not a number of rows", options.top));
+  if (options.take_top) options.take_top(options.top);
   request.ranks = read_ranks("--rank", options.ranks);
   request.steps = read_steps("--steps", options.steps);
   request.time = read_time("--time", options.time);
@@ -197,9 +199,11 @@ void add_rows(CLI::App& command, Options& options) {
   add_text(command, "--sort", options.sort, "COLUMN",
            "Sort the first table by this CSV column\n"
            "Numbers are sorted in descending order.");
-  command.add_option("--top", options.top, "Show the first N rows of the first table")
-      ->type_name("N")
-      ->group(kCommonGroup);
+  CLI::Option* const top =
+      command.add_option("--top", options.top, "Show the first N rows of the first table")
+          ->type_name("N")
+          ->group(kCommonGroup);
+  if (options.top > 0) top->default_str(std::to_string(options.top));
   if (options.count_rows)
     add_count(command, "--max-rows", options.max_rows,
               "Refuse to make more rows\nEach row takes some 2 KB of memory.")
@@ -252,6 +256,8 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   options->has_gates = what.has_gates;
   options->command = what.name;
   options->count_rows = what.count_rows;
+  options->top = what.top;
+  options->take_top = what.take_top;
   options->is_page = what.is_page;
   options->take_request = what.take_request;
   options->is_served = what.is_served;

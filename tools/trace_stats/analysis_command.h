@@ -9,6 +9,7 @@
 #include "trace_stats/commands.h"
 #include "trace_stats/row_limit.h"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -40,6 +41,10 @@ struct AnalysisCommand {
   // Counts the rows before they are made, if a trace may ask for any number of them. The command
   // then has --max-rows.
   std::function<void(const Run&, RowLimit&)> count_rows = {};
+  // The rows that --top shows unless it is given, 0 for all; and what gets that number, if the
+  // analysis needs it.
+  std::int64_t top = 0;
+  std::function<void(std::int64_t)> take_top = {};
   // The answer is a page (Answer::text) and no tables: the command has no options of tables, and
   // refuses to write to a terminal.
   bool is_page = false;
