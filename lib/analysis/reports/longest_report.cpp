@@ -1,0 +1,110 @@
+#include "analysis/reports/longest_report.h"
+
+#include "per_rank/per_rank.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+struct LongSpan : HostSpan {
+  std::int64_t rank = 0;
+  std::int64_t step = kNoId;  // number of the step in which it begins
+  std::int32_t device = kNoId;
+  std::int32_t stream = kNoId;
+
+  std::int64_t duration_ns() const { return end_ns - start_ns; }
+};
+
+// Sorts the spans and keeps the first of them. Those of one length that begin together are told
+// apart by texts, since numbers of labels depend on the order of the files.
+void keep_longest(const Run& run, std::vector<LongSpan>& spans, std::size_t most) {
+  const auto key = [&run](const LongSpan& span) {
+    return std::tuple(-span.duration_ns(), span.start_ns, span.rank, span.device, span.stream,
+                      run.labels.name(span.label), run.labels.category(span.label),
+                      run.tracks.tid(span.track));
+  };
+  std::sort(spans.begin(), spans.end(),
+            [&](const LongSpan& a, const LongSpan& b) { return key(a) < key(b); });
+  if (spans.size() > most) spans.resize(most);
+}
+
+// Steps ascend and do not overlap. A step that nothing marks has no number worth showing.
+void find_steps_of(const RankEvents& rank, std::vector<LongSpan>& spans) {
+  if (rank.steps.kind == StepKind::none) return;
+  std::vector<LongSpan*> by_start;
+  for (LongSpan& span : spans) by_start.push_back(&span);
+  std::sort(by_start.begin(), by_start.end(),
+            [](const LongSpan* a, const LongSpan* b) { return a->start_ns < b->start_ns; });
+  auto next = by_start.begin();
+  for (const Step& step : rank.steps.list)
+    for (; next != by_start.end() && (*next)->start_ns < step.time.to_ns; ++next)
+      if ((*next)->start_ns >= step.time.from_ns) (*next)->step = step.number;
+}
+
+std::vector<LongSpan> longest_of_rank(const Run& run, const RankEvents& rank, std::size_t most) {
+  std::vector<LongSpan> spans;
+  std::int64_t least_ns = 0;  // shorter ones are none of the longest
+  const auto add = [&](const LongSpan& span) {
+    if (span.duration_ns() < least_ns) return;
+    spans.push_back(span);
+    if (spans.size() < 2 * most) return;
+    keep_longest(run, spans, most);
+    least_ns = spans.back().duration_ns();
+  };
+  const auto add_host = [&](const HostSpan& span) { add({span, rank.rank}); };
+  rank.for_each_host(add_host);
+  rank.for_each_frame(add_host);
+  rank.for_each_call(add_host);
+  rank.for_each_device([&](const DeviceSpan& span) {
+    add({span, rank.rank, kNoId, span.device, span.stream});
+  });
+  keep_longest(run, spans, most);
+  find_steps_of(rank, spans);
+  return spans;
+}
+
+Cell if_known(std::int64_t number) {
+  return number == kNoId ? Cell{} : Cell{number};
+}
+
+}  // namespace
+
+Report longest_report(const Run& run, const LongestOptions& options) {
+  std::vector<LongSpan> longest;
+  const auto find = [&](std::size_t rank) {
+    return longest_of_rank(run, run.ranks[rank], options.top);
+  };
+  for_each_rank<std::vector<LongSpan>>(run, all_ranks(run), find,
+                                       [&](std::size_t, const std::vector<LongSpan>& spans) {
+                                         longest.insert(longest.end(), spans.begin(), spans.end());
+                                         keep_longest(run, longest, options.top);
+                                       });
+  Table table({{"duration_ns", "Duration", ColumnKind::duration},
+               {"start_ns", "Start", ColumnKind::duration},
+               {"rank", "Rank", ColumnKind::count},
+               {"step", "Step", ColumnKind::count},
+               {"thread", "Thread", ColumnKind::text},
+               {"device", "GPU", ColumnKind::count},
+               {"stream", "Stream", ColumnKind::count, Readers::some},
+               {"category", "Category", ColumnKind::text, Readers::most},
+               {"name", "Name", ColumnKind::text}});
+  for (const LongSpan& span : longest) {
+    // A merge gives the rows of devices other numbers.
+    Cell thread;
+    if (span.device == kNoId) thread = std::string(run.tracks.tid(span.track));
+    table.add_row({span.duration_ns(), span.start_ns, span.rank, if_known(span.step), thread,
+                   if_known(span.device), if_known(span.stream),
+                   std::string(run.labels.category(span.label)),
+                   std::string(run.labels.name(span.label))});
+  }
+  Report report("longest", run);
+  if (table.rows().empty()) report.notes.emplace_back("no spans in these traces");
+  report.tables.push_back({"rows", "", std::move(table)});
+  return report;
+}
+
+}  // namespace traceloom

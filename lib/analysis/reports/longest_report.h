@@ -1,0 +1,19 @@
+// `trace-stats longest`: shows the longest spans of all ranks.
+#pragma once
+
+#include "analysis/report.h"
+
+#include <cstddef>
+
+namespace traceloom {
+
+struct LongestOptions {
+  std::size_t top = 20;
+};
+
+// The run holds the spans that surround others if its request says `frames`.
+// JSON: "rows": [{"duration_ns","start_ns","rank","step","thread","device","stream","category",
+// "name"}]
+Report longest_report(const Run& run, const LongestOptions& options);
+
+}  // namespace traceloom
