@@ -1,6 +1,6 @@
 // trace-stats @COMMAND@: WRITE: what it answers.
 #include "analysis/reports/@NAME@_report.h"
-#include "common/help_formatter.h"
+#include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 
 #include <CLI/CLI.hpp>
