@@ -18,8 +18,8 @@ struct Placed {
   std::uint64_t source_at = 0;
 };
 
-constexpr auto slice = OrderClass::slice;
-constexpr auto counter = OrderClass::counter;
+constexpr auto kSlice = OrderClass::slice;
+constexpr auto kCounter = OrderClass::counter;
 
 EventBlock block_of(std::initializer_list<Placed> events) {
   EventBlock block;
@@ -42,44 +42,45 @@ std::string ordered(std::initializer_list<Placed> events) {
 }  // namespace
 
 TEST_CASE("block_order: slices of a track that start together stand by their length") {
-  CHECK(ordered({{"child", slice, 1, 10, 5},
-                 {"next", slice, 1, 20, 1},
-                 {"parent", slice, 1, 10, 30}}) == ",parent,next,child");
-  CHECK(ordered({{"c", slice, 1, 0, 1}, {"b", slice, 1, 0, 2}, {"a", slice, 1, 0, 3}}) == ",a,b,c");
+  CHECK(ordered({{"child", kSlice, 1, 10, 5},
+                 {"next", kSlice, 1, 20, 1},
+                 {"parent", kSlice, 1, 10, 30}}) == ",parent,next,child");
+  CHECK(ordered({{"c", kSlice, 1, 0, 1}, {"b", kSlice, 1, 0, 2}, {"a", kSlice, 1, 0, 3}}) ==
+        ",a,b,c");
 }
 
 TEST_CASE("block_order: slices of one start and length stand by where they begin in their file") {
-  CHECK(ordered({{"child", slice, 1, 10, 5, 200}, {"parent", slice, 1, 10, 5, 100}}) ==
+  CHECK(ordered({{"child", kSlice, 1, 10, 5, 200}, {"parent", kSlice, 1, 10, 5, 100}}) ==
         ",parent,child");
   // Slices without length, and slices of other tracks, stay as they were.
-  CHECK(ordered({{"a", slice, 1, 10, 0, 200}, {"b", slice, 1, 10, 0, 100}}) == ",a,b");
-  CHECK(ordered({{"a", slice, 1, 10, 5, 200}, {"b", slice, 2, 10, 5, 100}}) == ",a,b");
+  CHECK(ordered({{"a", kSlice, 1, 10, 0, 200}, {"b", kSlice, 1, 10, 0, 100}}) == ",a,b");
+  CHECK(ordered({{"a", kSlice, 1, 10, 5, 200}, {"b", kSlice, 2, 10, 5, 100}}) == ",a,b");
 }
 
 TEST_CASE("block_order: what is in order, or has no order, stays") {
-  CHECK(ordered({{"parent", slice, 1, 10, 30}, {"child", slice, 1, 10, 5}}) == ",parent,child");
-  CHECK(ordered({{"twin1", slice, 1, 10, 5}, {"twin2", slice, 1, 10, 5}}) == ",twin1,twin2");
+  CHECK(ordered({{"parent", kSlice, 1, 10, 30}, {"child", kSlice, 1, 10, 5}}) == ",parent,child");
+  CHECK(ordered({{"twin1", kSlice, 1, 10, 5}, {"twin2", kSlice, 1, 10, 5}}) == ",twin1,twin2");
   // The slices have other tracks or other starts, or one has no length.
-  CHECK(ordered({{"a", slice, 1, 10, 5}, {"b", slice, 2, 10, 30}}) == ",a,b");
-  CHECK(ordered({{"a", slice, 1, 11, 5}, {"b", slice, 1, 10, 30}}) == ",a,b");
-  CHECK(ordered({{"a", slice, 1, 10, 0}, {"b", slice, 1, 10, 30}}) == ",a,b");
+  CHECK(ordered({{"a", kSlice, 1, 10, 5}, {"b", kSlice, 2, 10, 30}}) == ",a,b");
+  CHECK(ordered({{"a", kSlice, 1, 11, 5}, {"b", kSlice, 1, 10, 30}}) == ",a,b");
+  CHECK(ordered({{"a", kSlice, 1, 10, 0}, {"b", kSlice, 1, 10, 30}}) == ",a,b");
   CHECK(ordered({{"a", OrderClass::other, 1, 10}, {"b", OrderClass::flow, 1, 5}}) == ",a,b");
   CHECK(ordered({}) == "");
 }
 
 TEST_CASE("block_order: samples of a counter stand by their time") {
-  CHECK(ordered({{"c3", counter, 7, 3},
-                 {"d1", counter, 8, 1},
-                 {"c1", counter, 7, 1},
-                 {"c2", counter, 7, 2}}) == ",c1,d1,c2,c3");
+  CHECK(ordered({{"c3", kCounter, 7, 3},
+                 {"d1", kCounter, 8, 1},
+                 {"c1", kCounter, 7, 1},
+                 {"c2", kCounter, 7, 2}}) == ",c1,d1,c2,c3");
 }
 
 TEST_CASE("block_order: text between the events stays where it is") {
   EventBlock block;
   block.text += ",instant";
-  block.place({.start_ns = 10, .duration_ns = 5, .order = slice}, [&] { block.text += ",child"; });
+  block.place({.start_ns = 10, .duration_ns = 5, .order = kSlice}, [&] { block.text += ",child"; });
   block.text += ",flow";
-  block.place({.start_ns = 10, .duration_ns = 50, .order = slice},
+  block.place({.start_ns = 10, .duration_ns = 50, .order = kSlice},
               [&] { block.text += ",the parent"; });
   block.text += ",last";
   put_in_order(block);
@@ -89,9 +90,9 @@ TEST_CASE("block_order: text between the events stays where it is") {
 }
 
 TEST_CASE("block_order: events change places over the border of two blocks, and over a third") {
-  EventBlock first = block_of({{"child", slice, 1, 10, 5}, {"c2", counter, 7, 2}});
-  EventBlock second = block_of({{"other", slice, 1, 30, 5}});
-  EventBlock third = block_of({{"c1", counter, 7, 1}, {"parent", slice, 1, 10, 50}});
+  EventBlock first = block_of({{"child", kSlice, 1, 10, 5}, {"c2", kCounter, 7, 2}});
+  EventBlock second = block_of({{"other", kSlice, 1, 30, 5}});
+  EventBlock third = block_of({{"c1", kCounter, 7, 1}, {"parent", kSlice, 1, 10, 50}});
   for (EventBlock* block : {&first, &second, &third}) put_in_order(*block);
   CHECK_FALSE(put_in_order({&first, &second}));
   CHECK(put_in_order({&first, &second, &third}));
