@@ -95,7 +95,9 @@ bool comes_before(const Cell& a, const Cell& b) {
 
 }  // namespace
 
-Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+Table::Table(std::vector<Column> columns) : declared_(std::move(columns)) {
+  std::ranges::copy_if(declared_, std::back_inserter(columns_), &Column::is_there);
+}
 
 void Table::add_row(std::vector<Cell> row) {
   if (row.size() != columns_.size()) throw std::invalid_argument("a row needs one cell a column");
@@ -112,10 +114,15 @@ std::optional<std::size_t> Table::find_column(std::string_view key) const {
   return static_cast<std::size_t>(column - columns_.begin());
 }
 
+void Table::show_to_all(std::string_view key) {
+  if (const std::optional<std::size_t> index = find_column(key))
+    columns_[*index].readers = Readers::all;
+}
+
 bool Table::sort_by(std::string_view key) {
   const std::optional<std::size_t> index = find_column(key);
   if (!index) return false;
-  columns_[*index].readers = Readers::all;
+  show_to_all(key);
   if (nesting_) {
     sort_nested(*index);
     return true;
@@ -192,7 +199,18 @@ Table Table::for_people(bool wide) const {
   return table;
 }
 
+std::string column_list(const Table& table, std::string_view name) {
+  static constexpr std::string_view kKinds[] = {"text",   "count", "duration", "share",
+                                                "number", "bytes", "flag",     "quantity"};
+  std::string text;
+  for (const Column& column : table.declared())
+    text += fmt::format("{}\t{}\t{}\t{}\n", name, column.key,
+                        kKinds[static_cast<std::size_t>(column.kind)], column.title);
+  return text;
+}
+
 std::optional<TableFormat> parse_table_format(std::string_view name) {
+  if (name == "columns") return TableFormat::columns;
   const auto found = std::find(std::begin(kTableFormatNames), std::end(kTableFormatNames), name);
   if (found == std::end(kTableFormatNames)) return std::nullopt;
   return static_cast<TableFormat>(found - std::begin(kTableFormatNames));
@@ -208,6 +226,8 @@ std::string render_table(const Table& table, TableFormat format, const TextStyle
       return json_report(table);
     case TableFormat::md:
       return markdown_report(table.for_people(style.wide));
+    case TableFormat::columns:
+      return column_list(table, "rows");
   }
   throw std::invalid_argument("no such table format");
 }

@@ -35,6 +35,8 @@ std::vector<std::string> wrap_words(std::string_view text, std::size_t width);
 //   table.add_row({Cell("gemm"), Cell(std::int64_t{1234})});
 //   std::string text = render_table(table, TableFormat::text, {});
 //
+// columns.h makes tables of columns that know their values.
+//
 // To add a format, add an enumerator and a name here, a function in table_formats.h
 // and .cpp, and a line in table.cpp.
 
@@ -62,6 +64,7 @@ struct Column {
   std::string title;  // title for people, in nsys' words: "Total"
   ColumnKind kind;
   Readers readers = Readers::all;
+  bool is_there = true;  // false: this table does without it, others of its sort may not
 };
 
 // std::monostate is an empty cell: null in JSON, nothing in CSV, "-" for people.
@@ -74,6 +77,7 @@ inline Cell unit_cell(QuantityUnit unit) {
 
 class Table {
  public:
+  // Leaves out columns that are not there.
   explicit Table(std::vector<Column> columns);
   // Takes one cell for each column, of the column's kind or empty; anything else throws
   // std::invalid_argument.
@@ -83,6 +87,10 @@ class Table {
   void show_in(TimeUnit unit) { unit_ = unit; }
   TimeUnit unit() const { return unit_; }
 
+  // Sorts by all cells, from the first column on; equal rows are equal.
+  void sort_rows() { std::sort(rows_.begin(), rows_.end()); }
+  // Shows all readers the column with that key, if there is one.
+  void show_to_all(std::string_view key);
   // Sorts by the column with that key: numbers descending, texts ascending, empty cells last, equal
   // rows in their old order. All readers are shown that column from then on. Returns false if there
   // is no such column.
@@ -100,6 +108,8 @@ class Table {
   void shorten_texts(std::size_t width);
 
   const std::vector<Column>& columns() const { return columns_; }
+  // The columns with which the table was declared, also those that are not there.
+  const std::vector<Column>& declared() const { return declared_; }
   std::optional<std::size_t> find_column(std::string_view key) const;
   const std::vector<std::vector<Cell>>& rows() const { return rows_; }
 
@@ -112,11 +122,16 @@ class Table {
   };
   std::optional<Nesting> nesting_;
   TimeUnit unit_ = TimeUnit::automatic;
+  std::vector<Column> declared_;
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;
 };
 
-enum class TableFormat : std::uint8_t { text, csv, json, md };
+// Lists the columns with which a table was declared, a line a column: the name of the table, key,
+// kind and title, with tabs between them.
+std::string column_list(const Table& table, std::string_view name);
+
+enum class TableFormat : std::uint8_t { text, csv, json, md, columns };
 
 // Tables for people hold no character that a terminal would obey; the other formats keep names
 // unchanged.
@@ -124,10 +139,11 @@ constexpr bool is_for_people(TableFormat format) {
   return format == TableFormat::text || format == TableFormat::md;
 }
 
-// The names stand in the order of the enum; --help and did-you-mean use them.
+// The names stand in the order of the enum; --help and did-you-mean use them. The last format has a
+// name, "columns", that they do not mention: the pages of commands are made with it.
 inline constexpr std::string_view kTableFormatNames[] = {"table", "csv", "json", "md"};
 
-// Returns the format of "table", "csv", "json" or "md"; nullopt for other names.
+// Returns the format of "table", "csv", "json", "md" or "columns"; nullopt for other names.
 std::optional<TableFormat> parse_table_format(std::string_view name);
 
 struct TextStyle {
@@ -144,6 +160,7 @@ struct TextStyle {
 // - csv: RFC 4180 with LF
 // - json: an array of objects, one line a row
 // - md: a GitHub table
+// - columns: the column_list() of rows
 //
 // The result is always valid UTF-8, is measured in code points and ends with a newline. No name can
 // break the format: for people, control characters are written as escapes. To put rows into a

@@ -34,6 +34,7 @@ TEST_CASE("table: the names of the formats are those of the enum") {
   CHECK(parse_table_format("csv") == TableFormat::csv);
   CHECK(parse_table_format("json") == TableFormat::json);
   CHECK(parse_table_format("md") == TableFormat::md);
+  CHECK(parse_table_format("columns") == TableFormat::columns);
   CHECK_FALSE(parse_table_format("text"));
   CHECK_FALSE(parse_table_format(""));
 }
