@@ -108,15 +108,15 @@ void RankNotes::append_to(Report& report) const {
     report.notes.push_back(fmt::format("{}: {}", ranks_words(ranks, RankStyle::option), what));
 }
 
-Cell share_cell(std::int64_t part, std::int64_t all) {
-  if (all <= 0) return {};
-  return static_cast<double>(part) / static_cast<double>(all);
-}
-
 std::string render_report(const Report& report, TableFormat format, const TextStyle& style) {
   if (format == TableFormat::json) return json_document(report);
   if (format == TableFormat::csv)
     return report.tables.empty() ? "" : render_table(report.tables.front().table, format, style);
+  if (format == TableFormat::columns) {
+    std::string text;
+    for (const ReportTable& part : report.tables) text += column_list(part.table, part.key);
+    return text;
+  }
   return document_for_people(report, format, style);
 }
 

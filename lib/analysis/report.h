@@ -55,8 +55,6 @@ class RankNotes {
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> notes_;
 };
 
-// Returns an empty cell if `all` is 0.
-Cell share_cell(std::int64_t part, std::int64_t all);
 
 // The text ends with a newline.
 std::string render_report(const Report& report, TableFormat format, const TextStyle& style);

@@ -3,12 +3,14 @@
 #include "analysis/collectives/collectives.h"
 #include "analysis/numbers.h"
 #include "base/arithmetic.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <tuple>
 
 namespace traceloom {
@@ -69,53 +71,68 @@ bool share_names(const Rows& rows) {
   });
 }
 
-std::vector<Column> row_columns(bool groups_share_names) {
-  const Readers of_ranks = groups_share_names ? Readers::all : Readers::few;
-  return {{"collective", "Collective", ColumnKind::text},
-          {"dtype", "Type", ColumnKind::text, Readers::some},
-          {"bytes", "Bytes", ColumnKind::count},
-          {"group", "Group", ColumnKind::text, Readers::most},
-          {"group_description", "Group is", ColumnKind::text, Readers::few},
-          {"group_ranks", "Of ranks", ColumnKind::text, of_ranks},
-          {"ranks", "Ranks", ColumnKind::count, Readers::some},
-          {"count", "Count", ColumnKind::count},
-          {"latency_ns", "Latency", ColumnKind::duration},
-          {"latency_p50_ns", "Med", ColumnKind::duration, Readers::few},
-          {"latency_p99_ns", "P99", ColumnKind::duration, Readers::some},
-          {"wait_ns", "Wait", ColumnKind::duration, Readers::most},
-          {"skew_in_ns", "Skew in", ColumnKind::duration, Readers::some},
-          {"skew_out_ns", "Skew out", ColumnKind::duration, Readers::few},
-          {"algo_gbps", "Algo GB/s", ColumnKind::number, Readers::few},
-          {"bus_gbps", "Bus GB/s", ColumnKind::number, Readers::most},
-          {"algo_gibps", "Algo GiB/s", ColumnKind::number, Readers::few},
-          {"bus_gibps", "Bus GiB/s", ColumnKind::number, Readers::few}};
-}
+// A row, and what the numbers of its columns come from.
+struct ShownRow {
+  const RowKey& key;
+  const CommRow& row;
+  std::int64_t latency_ns = 0;
+  bool skews = false;  // the clocks allow skews
 
-Cell word_or_nothing(std::string_view text) {
-  return text.empty() ? Cell{} : Cell{std::string(text)};
+  std::string_view name() const { return std::get<0>(key); }
+  std::string_view dtype() const { return std::get<1>(key); }
+  std::int64_t bytes() const { return std::get<2>(key); }
+  const ProcessGroup& group() const { return std::get<3>(key); }
+  RowKind kind() const { return std::get<4>(key); }
+  std::optional<double> gbps() const {
+    if (bytes() <= 0 || latency_ns <= 0 || !row.moves_known) return std::nullopt;
+    return static_cast<double>(bytes()) / static_cast<double>(latency_ns);
+  }
+  std::optional<double> bus_gbps() const {
+    if (!gbps() || !row.bus_factor) return std::nullopt;
+    return *gbps() * *row.bus_factor;
+  }
+};
+
+std::optional<double> in_gib(const std::optional<double>& gbps) {
+  return gbps ? std::optional(*gbps * kGibPerGb) : std::nullopt;
 }
 
 Table rows_table(const Rows& rows, bool common_clock) {
-  Table table(row_columns(share_names(rows)));
-  for (const auto& [key, row] : rows) {
-    const auto& [name, dtype, bytes, group, kind] = key;
-    const std::int64_t latency_ns = mean(row.latencies);
-    const bool known = bytes > 0 && latency_ns > 0 && row.moves_known;
-    const bool bus_known = known && row.bus_factor;
-    const double bus_factor = row.bus_factor.value_or(0);
-    const double gbps = known ? static_cast<double>(bytes) / static_cast<double>(latency_ns) : 0;
-    const auto if_true = [](bool truth, const Cell& cell) { return truth ? cell : Cell{}; };
-    const bool skews = kind == RowKind::matched && common_clock;
-    table.add_row(
-        {name, word_or_nothing(dtype), if_true(bytes > 0, bytes), word_or_nothing(group.name),
-         word_or_nothing(group.description), word_or_nothing(group.ranks),
-         static_cast<std::int64_t>(row.ranks), static_cast<std::int64_t>(row.latencies.size()),
-         latency_ns, percentile(row.latencies, 50), percentile(row.latencies, 99),
-         if_true(kind != RowKind::alone, mean(row.waits)), if_true(skews, mean(row.skews_in)),
-         if_true(skews, mean(row.skews_out)), if_true(known, gbps),
-         if_true(bus_known, gbps * bus_factor), if_true(known, gbps * kGibPerGb),
-         if_true(bus_known, gbps * bus_factor * kGibPerGb)});
-  }
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = ShownRow;
+  const ColumnsOf<Row> columns{
+      {"collective", "Collective", text, &Row::name},
+      {"dtype", "Type", text, some, text_of(&Row::dtype)},
+      {"bytes", "Bytes", count, [](auto& of) { return cell_if(of.bytes() > 0, of.bytes()); }},
+      {"group", "Group", text, most, [](auto& of) { return text_or_nothing(of.group().name); }},
+      {"group_description", "Group is", text, few,
+       [](auto& of) { return text_or_nothing(of.group().description); }},
+      {"group_ranks", "Of ranks", text, share_names(rows) ? all : few,
+       [](auto& of) { return text_or_nothing(of.group().ranks); }},
+      {"ranks", "Ranks", count, some, [](auto& of) { return of.row.ranks; }},
+      {"count", "Count", count, [](auto& of) { return of.row.latencies.size(); }},
+      {"latency_ns", "Latency", duration, &Row::latency_ns},
+      {"latency_p50_ns", "Med", duration, few,
+       [](auto& of) { return percentile(of.row.latencies, 50); }},
+      {"latency_p99_ns", "P99", duration, some,
+       [](auto& of) { return percentile(of.row.latencies, 99); }},
+      {"wait_ns", "Wait", duration, most,
+       [](auto& of) { return cell_if(of.kind() != RowKind::alone, mean(of.row.waits)); }},
+      {"skew_in_ns", "Skew in", duration, some,
+       [](auto& of) { return cell_if(of.skews, mean(of.row.skews_in)); }},
+      {"skew_out_ns", "Skew out", duration, few,
+       [](auto& of) { return cell_if(of.skews, mean(of.row.skews_out)); }},
+      {"algo_gbps", "Algo GB/s", number, few, &Row::gbps},
+      {"bus_gbps", "Bus GB/s", number, most, &Row::bus_gbps},
+      {"algo_gibps", "Algo GiB/s", number, few, [](auto& of) { return in_gib(of.gbps()); }},
+      {"bus_gibps", "Bus GiB/s", number, few, [](auto& of) { return in_gib(of.bus_gbps()); }},
+  };
+  Table table = empty_table(columns);
+  for (const auto& [key, row] : rows)
+    add_row(table, columns,
+            {key, row, mean(row.latencies),
+             common_clock && std::get<RowKind>(key) == RowKind::matched});
   return table;
 }
 
@@ -130,6 +147,7 @@ ClockCheck check_clocks(const Run& run, const std::vector<Collective>& matched) 
 }
 
 struct RankSum {
+  std::int64_t rank = 0;
   std::int64_t count = 0;
   std::int64_t total_ns = 0;
   std::int64_t wait_ns = 0;
@@ -144,18 +162,11 @@ std::int64_t wait_of(const Collective& what, const CollectivePart& part, bool co
 }
 
 Table ranks_table(const Run& run, const std::vector<Collective>& matched, bool common_clock) {
-  Table table({{"rank", "Rank", ColumnKind::count},
-               {"collectives", "Count", ColumnKind::count},
-               {"total_ns", "Total", ColumnKind::duration},
-               {"total_wait_ns", "Wait", ColumnKind::duration},
-               {"mean_wait_ns", "Avg wait", ColumnKind::duration},
-               {"times_last", "Last", ColumnKind::count},
-               {"times_first", "First", ColumnKind::count},
-               {"last_share", "Last %", ColumnKind::share}});
   std::map<std::size_t, RankSum> sums;
   for (const Collective& what : matched) {
     for (const CollectivePart& part : what.parts) {
       RankSum& sum = sums[part.rank];
+      sum.rank = run.ranks[part.rank].rank;
       ++sum.count;
       add_to(sum.total_ns, part.end_ns - part.start_ns);
       add_to(sum.wait_ns, wait_of(what, part, common_clock));
@@ -163,70 +174,78 @@ Table ranks_table(const Run& run, const std::vector<Collective>& matched, bool c
     ++sums[what.last(common_clock).rank].times_last;
     ++sums[what.first(common_clock).rank].times_first;
   }
-  for (const auto& [rank, sum] : sums)
-    table.add_row({run.ranks[rank].rank, sum.count, sum.total_ns, sum.wait_ns,
-                   sum.wait_ns / sum.count, sum.times_last, sum.times_first,
-                   static_cast<double>(sum.times_last) / static_cast<double>(sum.count)});
-  return table;
+  using enum ColumnKind;
+  using Row = RankSum;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"collectives", "Count", count, &Row::count},
+      {"total_ns", "Total", duration, &Row::total_ns},
+      {"total_wait_ns", "Wait", duration, &Row::wait_ns},
+      {"mean_wait_ns", "Avg wait", duration, [](auto& of) { return of.wait_ns / of.count; }},
+      {"times_last", "Last", count, &Row::times_last},
+      {"times_first", "First", count, &Row::times_first},
+      {"last_share", "Last %", share, share_of(&Row::times_last, &Row::count)},
+  };
+  return make_table(std::views::values(sums), columns);
 }
 
 // Has a row for all collectives of each rank, and one for each collective.
 Table times_table(const Run& run, const std::vector<Collective>& matched) {
-  Table table({{"rank", "Rank", ColumnKind::count},
-               {"count", "Count", ColumnKind::count},
-               {"bytes", "Bytes", ColumnKind::bytes},
-               {"busy_ns", "Busy", ColumnKind::duration},
-               {"transfer_ns", "Transfer", ColumnKind::duration},
-               {"waiting_ns", "Waiting", ColumnKind::duration},
-               {"collective", "Collective", ColumnKind::text}});
-  for (const CommTimes& times : find_comm_times(matched)) {
-    std::vector<Cell> cells;
-    cells.emplace_back(run.ranks[times.rank].rank);
-    cells.emplace_back(times.count);
-    cells.emplace_back();
-    if (times.bytes > 0) cells.back() = times.bytes;
-    cells.emplace_back(times.busy_ns);
-    cells.push_back(times.transfer_known ? Cell{times.transfer_ns} : Cell{});
-    cells.push_back(times.transfer_known ? Cell{times.busy_ns - times.transfer_ns} : Cell{});
-    cells.emplace_back(times.name.empty() ? std::string("(all)") : times.name);
-    table.add_row(std::move(cells));
-  }
-  return table;
+  using enum ColumnKind;
+  using Row = CommTimes;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, [&](auto& of) { return run.ranks[of.rank].rank; }},
+      {"count", "Count", count, &Row::count},
+      {"bytes", "Bytes", bytes, [](auto& of) { return cell_if(of.bytes > 0, of.bytes); }},
+      {"busy_ns", "Busy", duration, &Row::busy_ns},
+      {"transfer_ns", "Transfer", duration,
+       [](auto& of) { return cell_if(of.transfer_known, of.transfer_ns); }},
+      {"waiting_ns", "Waiting", duration,
+       [](auto& of) { return cell_if(of.transfer_known, of.busy_ns - of.transfer_ns); }},
+      {"collective", "Collective", text,
+       [](auto& of) { return of.name.empty() ? "(all)" : of.name; }},
+  };
+  return make_table(find_comm_times(matched), columns);
+}
+
+std::int64_t mean_wait(const Collective& what, bool common_clock) {
+  std::vector<std::int64_t> waits;
+  for (const CollectivePart& part : what.parts) waits.push_back(wait_of(what, part, common_clock));
+  return mean(waits);
 }
 
 Table each_table(const Run& run, const std::vector<Collective>& matched, bool common_clock) {
-  Table table({{"index", "Index", ColumnKind::count},
-               {"collective", "Collective", ColumnKind::text},
-               {"group", "Group", ColumnKind::text, Readers::some},
-               {"bytes", "Bytes", ColumnKind::count, Readers::most},
-               {"ranks", "Ranks", ColumnKind::count, Readers::few},
-               {"latency_ns", "Latency", ColumnKind::duration},
-               {"mean_wait_ns", "Avg wait", ColumnKind::duration},
-               {"skew_in_ns", "Skew in", ColumnKind::duration, Readers::some},
-               {"skew_out_ns", "Skew out", ColumnKind::duration, Readers::few},
-               {"last_rank", "Last", ColumnKind::count, Readers::most},
-               {"first_rank", "First", ColumnKind::count, Readers::few},
-               {"algo_gibps", "Algo GiB/s", ColumnKind::number, Readers::few},
-               {"bus_gibps", "Bus GiB/s", ColumnKind::number, Readers::some},
-               {"group_description", "Group is", ColumnKind::text, Readers::few},
-               {"group_ranks", "Of ranks", ColumnKind::text, Readers::few}});
-  for (const Collective& what : matched) {
-    std::vector<std::int64_t> waits;
-    for (const CollectivePart& part : what.parts)
-      waits.push_back(wait_of(what, part, common_clock));
-    const bool known = what.algo_gbps() > 0;
-    table.add_row({static_cast<std::int64_t>(table.rows().size()), what.name,
-                   word_or_nothing(what.group.name), what.bytes > 0 ? Cell{what.bytes} : Cell{},
-                   static_cast<std::int64_t>(what.parts.size()), what.latency_ns(), mean(waits),
-                   common_clock ? Cell{what.skew_in_ns()} : Cell{},
-                   common_clock ? Cell{what.skew_out_ns()} : Cell{},
-                   run.ranks[what.last(common_clock).rank].rank,
-                   run.ranks[what.first(common_clock).rank].rank,
-                   known ? Cell{what.algo_gbps() * kGibPerGb} : Cell{},
-                   known ? Cell{what.bus_gbps() * kGibPerGb} : Cell{},
-                   word_or_nothing(what.group.description), word_or_nothing(what.group.ranks)});
-  }
-  return table;
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = Collective;
+  const auto known = [](const Row& of, double gbps) {
+    return cell_if(of.algo_gbps() > 0, gbps * kGibPerGb);
+  };
+  const ColumnsOf<Row> columns{
+      {"index", "Index", count, [&](auto& of) { return &of - matched.data(); }},
+      {"collective", "Collective", text, &Row::name},
+      {"group", "Group", text, some, [](auto& of) { return text_or_nothing(of.group.name); }},
+      {"bytes", "Bytes", count, most, [](auto& of) { return cell_if(of.bytes > 0, of.bytes); }},
+      {"ranks", "Ranks", count, few, [](auto& of) { return of.parts.size(); }},
+      {"latency_ns", "Latency", duration, &Row::latency_ns},
+      {"mean_wait_ns", "Avg wait", duration, [=](auto& of) { return mean_wait(of, common_clock); }},
+      {"skew_in_ns", "Skew in", duration, some,
+       [=](auto& of) { return cell_if(common_clock, of.skew_in_ns()); }},
+      {"skew_out_ns", "Skew out", duration, few,
+       [=](auto& of) { return cell_if(common_clock, of.skew_out_ns()); }},
+      {"last_rank", "Last", count, most,
+       [&](auto& of) { return run.ranks[of.last(common_clock).rank].rank; }},
+      {"first_rank", "First", count, few,
+       [&](auto& of) { return run.ranks[of.first(common_clock).rank].rank; }},
+      {"algo_gibps", "Algo GiB/s", number, few,
+       [=](auto& of) { return known(of, of.algo_gbps()); }},
+      {"bus_gibps", "Bus GiB/s", number, some, [=](auto& of) { return known(of, of.bus_gbps()); }},
+      {"group_description", "Group is", text, few,
+       [](auto& of) { return text_or_nothing(of.group.description); }},
+      {"group_ranks", "Of ranks", text, few,
+       [](auto& of) { return text_or_nothing(of.group.ranks); }},
+  };
+  return make_table(matched, columns);
 }
 
 void add_notes_of_bytes(Report& report, const MatchedCollectives& found) {

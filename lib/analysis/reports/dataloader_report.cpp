@@ -9,12 +9,14 @@
 #include "base/units.h"
 #include "output/json_writer.h"
 #include "per_rank/per_rank.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -32,57 +34,67 @@ std::vector<std::int64_t> later_waits(const LoaderRow& row) {
   return {row.step_waits_ns.begin() + 1, row.step_waits_ns.end()};
 }
 
-void add_row(Table& table, const LoaderRow& row) {
-  const bool known = row.instrumented && row.steps > 0;
-  const std::vector<std::int64_t> later = later_waits(row);
-  const auto if_known = [&](const Cell& cell) { return known ? cell : Cell{}; };
-  table.add_row({row.rank, row.epoch == kNoId ? Cell{} : Cell{row.epoch}, row.steps,
-                 if_known(row.wait_ns), if_known(row.share()), if_known(row.exposed_share()),
-                 row.first_ns ? Cell{*row.first_ns} : Cell{}, if_known(percentile(later, 50)),
-                 if_known(percentile(later, 99)), if_known(row.between_ns), row.instrumented,
-                 if_known(std::string(xla_class(row.exposed_share()))),
-                 if_known(std::string(to_text(composer_rule(row))))});
+Table rows_table(const std::vector<LoaderRow>& rows) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = LoaderRow;
+  const auto is_known = [](auto& of) { return of.instrumented && of.steps > 0; };
+  const auto if_known = [is_known](auto value) {
+    return [=](auto& of) { return is_known(of) ? to_cell(value_of(value, of)) : Cell{}; };
+  };
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"epoch", "Epoch", count, [](auto& of) { return cell_if(of.epoch != kNoId, of.epoch); }},
+      {"steps", "Steps", count, &Row::steps},
+      {"wait_ns", "Wait", duration, if_known(&Row::wait_ns)},
+      {"share", "Share", share, if_known(&Row::share)},
+      {"exposed_share", "Exposed", share, if_known(&Row::exposed_share)},
+      {"first_ns", "First", duration, some, &Row::first_ns},
+      {"p50_ns", "Med", duration, most,
+       if_known([](auto& of) { return percentile(later_waits(of), 50); })},
+      {"p99_ns", "P99", duration, some,
+       if_known([](auto& of) { return percentile(later_waits(of), 99); })},
+      {"between_ns", "Between", duration, some, if_known(&Row::between_ns)},
+      {"instrumented", "Instr.", flag, few, &Row::instrumented},
+      {"class", "XLA's class", text, most,
+       if_known([](auto& of) { return xla_class(of.exposed_share()); })},
+      {"composer_rule", "Composer", text, few,
+       if_known([](auto& of) { return to_text(composer_rule(of)); })},
+  };
+  return make_table(rows, columns);
 }
 
-Table rows_table(const std::vector<LoaderRow>& rows) {
-  Table table({{"rank", "Rank", ColumnKind::count},
-               {"epoch", "Epoch", ColumnKind::count},
-               {"steps", "Steps", ColumnKind::count},
-               {"wait_ns", "Wait", ColumnKind::duration},
-               {"share", "Share", ColumnKind::share},
-               {"exposed_share", "Exposed", ColumnKind::share},
-               {"first_ns", "First", ColumnKind::duration, Readers::some},
-               {"p50_ns", "Med", ColumnKind::duration, Readers::most},
-               {"p99_ns", "P99", ColumnKind::duration, Readers::some},
-               {"between_ns", "Between", ColumnKind::duration, Readers::some},
-               {"instrumented", "Instr.", ColumnKind::flag, Readers::few},
-               {"class", "XLA's class", ColumnKind::text, Readers::most},
-               {"composer_rule", "Composer", ColumnKind::text, Readers::few}});
-  for (const LoaderRow& row : rows) add_row(table, row);
-  return table;
-}
+struct IteratorRow {
+  std::int64_t rank = 0;
+  std::string_view name;
+  std::int64_t total_ns = 0;
+  std::vector<std::int64_t> times;
+};
 
 // Has a row for each kind of loader, with its spans, including those outside of steps.
 Table iterator_table(const Run& run) {
-  Table table({{"rank", "Rank", ColumnKind::count},
-               {"name", "Iterator", ColumnKind::text},
-               {"count", "Count", ColumnKind::count},
-               {"total_ns", "Total", ColumnKind::duration},
-               {"mean_ns", "Avg", ColumnKind::duration},
-               {"p50_ns", "Med", ColumnKind::duration},
-               {"p99_ns", "P99", ColumnKind::duration},
-               {"max_ns", "Max", ColumnKind::duration}});
+  using enum ColumnKind;
+  using Row = IteratorRow;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"name", "Iterator", text, &Row::name},
+      {"count", "Count", count, [](auto& of) { return of.times.size(); }},
+      {"total_ns", "Total", duration, &Row::total_ns},
+      {"mean_ns", "Avg", duration, [](auto& of) { return mean(of.times); }},
+      {"p50_ns", "Med", duration, [](auto& of) { return percentile(of.times, 50); }},
+      {"p99_ns", "P99", duration, [](auto& of) { return percentile(of.times, 99); }},
+      {"max_ns", "Max", duration, [](auto& of) { return percentile(of.times, 100); }},
+  };
+  Table table = empty_table(columns);
   const auto find = [&](std::size_t rank) { return find_loader_spans(run.ranks[rank]); };
   const auto add = [&](std::size_t rank, const std::vector<HostSpan>& spans) {
     std::map<std::string_view, std::vector<std::int64_t>> iterators;
     for (const HostSpan& span : spans)
       iterators[run.labels.name(span.label)].push_back(span.end_ns - span.start_ns);
-    for (const auto& [name, times] : iterators) {
-      std::int64_t total = 0;
-      for (const std::int64_t ns : times) add_to(total, ns);
-      table.add_row({run.ranks[rank].rank, std::string(name),
-                     static_cast<std::int64_t>(times.size()), total, mean(times),
-                     percentile(times, 50), percentile(times, 99), percentile(times, 100)});
+    for (auto& [name, times] : iterators) {
+      std::int64_t total_ns = 0;
+      for (const std::int64_t ns : times) add_to(total_ns, ns);
+      add_row(table, columns, {run.ranks[rank].rank, name, total_ns, std::move(times)});
     }
   };
   for_each_rank<std::vector<HostSpan>>(run, all_ranks(run), find, add);

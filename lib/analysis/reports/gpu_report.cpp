@@ -7,6 +7,7 @@
 #include "per_rank/per_rank.h"
 #include "run/event_columns.h"
 #include "run/steps.h"
+#include "table/columns.h"
 
 #include <algorithm>
 #include <array>
@@ -142,40 +143,32 @@ DeviceTimes times_of(const DeviceEvents& events, const RankEvents& rank) {
   return times;
 }
 
-Cell optional_share(const std::optional<double>& value) {
-  return value ? Cell{*value} : Cell{};
-}
-
-std::vector<Column> columns() {
-  return {{"rank", "Rank", ColumnKind::count},
-          {"device", "GPU", ColumnKind::count},
-          {"total_ns", "Total", ColumnKind::duration},
-          {"compute_ns", "Compute", ColumnKind::duration},
-          {"exposed_comm_ns", "Exp. comm", ColumnKind::duration},
-          {"exposed_memcpy_ns", "Exp. memcpy", ColumnKind::duration, Readers::most},
-          {"idle_ns", "Idle", ColumnKind::duration},
-          {"busy_ns", "Busy", ColumnKind::duration, Readers::few},
-          {"kernel_ns", "Kernels", ColumnKind::duration, Readers::few},
-          {"non_compute_ns", "Non-compute", ColumnKind::duration, Readers::few},
-          {"comm_ns", "Comm", ColumnKind::duration, Readers::some},
-          {"memcpy_ns", "Memcpy", ColumnKind::duration, Readers::few},
-          {"overlap_share", "Overlap", ColumnKind::share, Readers::some},
-          {"compute_share", "Compute %", ColumnKind::share, Readers::some},
-          {"idle_share", "Idle %", ColumnKind::share, Readers::most},
-          {"utilization", "Util.", ColumnKind::share, Readers::some},
-          {"sm_efficiency", "SM eff.", ColumnKind::share, Readers::few},
-          {"occupancy", "Occup.", ColumnKind::share, Readers::few}};
-}
-
-void add_row(Table& table, const DeviceTimes& times) {
-  const std::int64_t busy_ns = times.total_ns - times.idle_ns;
-  table.add_row({times.rank, std::int64_t{times.device}, times.total_ns, times.compute_ns,
-                 times.exposed_comm_ns, times.exposed_memcpy_ns, times.idle_ns, busy_ns,
-                 times.kernel_ns, busy_ns - times.kernel_ns, times.comm_ns, times.memcpy_ns,
-                 share_cell(times.overlap_ns, times.comm_ns),
-                 share_cell(times.compute_ns, times.total_ns),
-                 share_cell(times.idle_ns, times.total_ns), optional_share(times.utilization),
-                 optional_share(times.sm_efficiency), optional_share(times.occupancy)});
+Table devices_table(const std::vector<DeviceTimes>& devices) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = DeviceTimes;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"device", "GPU", count, &Row::device},
+      {"total_ns", "Total", duration, &Row::total_ns},
+      {"compute_ns", "Compute", duration, &Row::compute_ns},
+      {"exposed_comm_ns", "Exp. comm", duration, &Row::exposed_comm_ns},
+      {"exposed_memcpy_ns", "Exp. memcpy", duration, most, &Row::exposed_memcpy_ns},
+      {"idle_ns", "Idle", duration, &Row::idle_ns},
+      {"busy_ns", "Busy", duration, few, &Row::busy_ns},
+      {"kernel_ns", "Kernels", duration, few, &Row::kernel_ns},
+      {"non_compute_ns", "Non-compute", duration, few,
+       [](auto& of) { return of.busy_ns() - of.kernel_ns; }},
+      {"comm_ns", "Comm", duration, some, &Row::comm_ns},
+      {"memcpy_ns", "Memcpy", duration, few, &Row::memcpy_ns},
+      {"overlap_share", "Overlap", share, some, share_of(&Row::overlap_ns, &Row::comm_ns)},
+      {"compute_share", "Compute %", share, some, share_of(&Row::compute_ns, &Row::total_ns)},
+      {"idle_share", "Idle %", share, most, share_of(&Row::idle_ns, &Row::total_ns)},
+      {"utilization", "Util.", share, some, &Row::utilization},
+      {"sm_efficiency", "SM eff.", share, few, &Row::sm_efficiency},
+      {"occupancy", "Occup.", share, few, &Row::occupancy},
+  };
+  return make_table(devices, columns);
 }
 
 }  // namespace
@@ -201,8 +194,7 @@ std::vector<DeviceTimes> device_times(const Run& run) {
 
 Report gpu_report(const Run& run) {
   Report report("gpu", run);
-  Table table(columns());
-  for (const DeviceTimes& times : device_times(run)) add_row(table, times);
+  Table table = devices_table(device_times(run));
   if (table.rows().empty()) note_no_devices(run, report, "no devices to show");
   report.tables.push_back({"rows", "", std::move(table)});
   report.tables.push_back({"types", "By type of work", kernel_types_table(run)});

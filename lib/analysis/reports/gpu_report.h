@@ -22,6 +22,7 @@ struct DeviceTimes {
   std::int64_t comm_ns = 0;    // collectives
   std::int64_t memcpy_ns = 0;
   std::int64_t overlap_ns = 0;  // time of collectives while kernels compute
+  std::int64_t busy_ns() const { return total_ns - idle_ns; }
   // Share of the time from the first step's begin to the last one's end in which kernels run,
   // including collectives.
   std::optional<double> utilization;
@@ -35,10 +36,6 @@ struct DeviceTimes {
 // details.
 std::vector<DeviceTimes> device_times(const Run& run);
 
-// JSON: "rows": [{"rank","device","total_ns","compute_ns","exposed_comm_ns","exposed_memcpy_ns",
-// "idle_ns","busy_ns","kernel_ns","non_compute_ns","comm_ns","memcpy_ns","overlap_share",
-// "compute_share","idle_share","utilization","sm_efficiency","occupancy"}]; "types": see
-// kernel_groups.h; of inference "kinds": [{"kind","steps","mean_ns","kernel_share",...}]
 Report gpu_report(const Run& run);
 
 }  // namespace traceloom

@@ -3,6 +3,7 @@
 #include "analysis/memory/counter_series.h"
 #include "analysis/waits/step_roles.h"
 #include "per_rank/per_rank.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 
@@ -106,53 +107,46 @@ double mean_of(const HostRow& row) {
   return sum / static_cast<double>(row.values.size());
 }
 
-// Returns the nearest rank of sorted values.
-double percentile_of(const std::vector<double>& values, std::size_t percent) {
-  return values[(values.size() * percent + 99) / 100 - 1];
-}
+// A row whose values are sorted.
+struct SortedRow {
+  const CounterRowKey& key;
+  const HostRow& sums;
+  double mean = 0;
 
-std::vector<Column> columns_for(const HostOptions& options, bool processes) {
-  std::vector<Column> columns;
-  if (options.by_rank) columns.push_back({"rank", "Rank", ColumnKind::count});
-  columns.push_back({"counter", "Counter", ColumnKind::text});
-  if (processes) columns.push_back({"process", "Process", ColumnKind::text, Readers::most});
-  const std::vector<Column> rest{
-      {"unit", "Unit", ColumnKind::text, Readers::few},
-      {"kind", "Kind", ColumnKind::text, Readers::some},
-      {"ranks", "Ranks", ColumnKind::count, Readers::few},
-      {"samples", "Samples", ColumnKind::count, Readers::some},
-      {"mean", "Mean", ColumnKind::quantity},
-      {"least", "Least", ColumnKind::quantity, Readers::some},
-      {"p50", "Med", ColumnKind::quantity, Readers::most},
-      {"p90", "P90", ColumnKind::quantity, Readers::few},
-      {"p99", "P99", ColumnKind::quantity, Readers::some},
-      {"most", "Most", ColumnKind::quantity},
-      {"during", options.during ? "During" : "In waits", ColumnKind::quantity, Readers::most},
-      {"elsewhere", "Elsewhere", ColumnKind::quantity, Readers::most}};
-  columns.insert(columns.end(), rest.begin(), rest.end());
-  return columns;
-}
+  // Returns the nearest rank.
+  double at(std::size_t percent) const {
+    return sums.values[(sums.values.size() * percent + 99) / 100 - 1];
+  }
+};
 
-std::vector<Cell> cells_of(const CounterRowKey& key, HostRow& row, const HostOptions& options,
-                           bool processes) {
-  const auto weighted = [&](double sum, double ns) { return ns > 0 ? Cell{sum / ns} : Cell{}; };
-  const auto& [rank, counter, process] = key;
-  std::vector<Cell> cells;
-  if (options.by_rank) cells.emplace_back(rank);
-  cells.emplace_back(counter);
-  if (processes) cells.push_back(process.empty() ? Cell{} : Cell{process});
-  cells.push_back(unit_cell(row.unit));
-  cells.emplace_back(std::string(row.is_rate ? "rate" : "level"));
-  cells.emplace_back(row.ranks);
-  cells.emplace_back(static_cast<std::int64_t>(row.values.size()));
-  cells.emplace_back(mean_of(row));
-  std::sort(row.values.begin(), row.values.end());
-  cells.emplace_back(row.values.front());
-  for (const std::size_t percent : {50, 90, 99, 100})
-    cells.emplace_back(percentile_of(row.values, percent));
-  cells.push_back(weighted(row.during_sum, row.during_ns));
-  cells.push_back(weighted(row.elsewhere_sum, row.elsewhere_ns));
-  return cells;
+ColumnsOf<SortedRow> columns_for(const HostOptions& options, bool processes) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = SortedRow;
+  return {
+      {"rank", "Rank", count, options.by_rank, [](auto& of) { return std::get<0>(of.key); }},
+      {"counter", "Counter", text, [](auto& of) { return std::get<1>(of.key); }},
+      {"process", "Process", text, most, processes,
+       [](auto& of) { return text_or_nothing(std::get<2>(of.key)); }},
+      {"unit", "Unit", text, few, [](auto& of) { return unit_cell(of.sums.unit); }},
+      {"kind", "Kind", text, some, [](auto& of) { return of.sums.is_rate ? "rate" : "level"; }},
+      {"ranks", "Ranks", count, few, [](auto& of) { return of.sums.ranks; }},
+      {"samples", "Samples", count, some, [](auto& of) { return of.sums.values.size(); }},
+      {"mean", "Mean", quantity, &Row::mean},
+      {"least", "Least", quantity, some, [](auto& of) { return of.sums.values.front(); }},
+      {"p50", "Med", quantity, most, [](auto& of) { return of.at(50); }},
+      {"p90", "P90", quantity, few, [](auto& of) { return of.at(90); }},
+      {"p99", "P99", quantity, some, [](auto& of) { return of.at(99); }},
+      {"most", "Most", quantity, [](auto& of) { return of.at(100); }},
+      {"during", options.during ? "During" : "In waits", quantity, Readers::most,
+       [](auto& of) {
+         return cell_if(of.sums.during_ns > 0, of.sums.during_sum / of.sums.during_ns);
+       }},
+      {"elsewhere", "Elsewhere", quantity, Readers::most,
+       [](auto& of) {
+         return cell_if(of.sums.elsewhere_ns > 0, of.sums.elsewhere_sum / of.sums.elsewhere_ns);
+       }},
+  };
 }
 
 // The oddities of the counters themselves.
@@ -216,12 +210,16 @@ Report host_report(const Run& run, const HostOptions& options) {
     }
   };
   for_each_rank<RankCounters>(run, all_ranks(run), find, add_rank);
-  Table table(columns_for(options, processes));
+  const ColumnsOf<SortedRow> columns = columns_for(options, processes);
+  Table table = empty_table(columns);
   for (auto& [key, row] : rows) {
     const bool is_zero =
         std::all_of(row.values.begin(), row.values.end(), [](double value) { return value == 0; });
     odd.zeros += is_zero && !options.all ? 1 : 0;
-    if (!is_zero || options.all) table.add_row(cells_of(key, row, options, processes));
+    if (is_zero && !options.all) continue;
+    const double mean = mean_of(row);
+    std::sort(row.values.begin(), row.values.end());
+    add_row(table, columns, {key, row, mean});
   }
   Report report("host", run);
   report.tables.push_back({"rows", "", std::move(table)});

@@ -16,9 +16,6 @@ struct HostOptions {
   std::optional<NamePattern> during = {};
 };
 
-// JSON: "rows": [{"counter","process","unit","kind","ranks","samples","mean","least","p50","p90",
-// "p99","most","during","elsewhere"}], with "rank" first if rows are by rank.
-//
 // "kind" is level, or rate for a counter that counts from some beginning. "during" is the mean
 // while the rank waited for its data, or while the spans of --during ran; "elsewhere" is the mean
 // in the rest of its steps. Both weight a value by the part of its time in these moments. The run

@@ -6,12 +6,15 @@
 #include "base/arithmetic.h"
 #include "output/json_writer.h"
 #include "per_rank/per_rank.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -50,17 +53,30 @@ struct IdleTimes {
   auto wired() { return std::tie(total_ns, idle_ns, kinds, kernel_wait_ns, hta, gaps, lengths); }
 };
 
-// The keys of the sums, in the order of IdleTimes.
-constexpr std::string_view kSumKeys[] = {"host_wait_ns",       "queued_ns",      "blocked_ns",
-                                         "not_recorded_ns",    "kernel_wait_ns", "hta_host_wait_ns",
-                                         "hta_kernel_wait_ns", "hta_other_ns"};
+// A sum of idle times, which each row and the totals have.
+struct IdleSum {
+  const char* key;
+  const char* title;
+  Readers readers;
+  std::int64_t (*of)(const IdleTimes&);
+};
 
-std::vector<std::int64_t> sums_of(const IdleTimes& times) {
-  std::vector<std::int64_t> sums(times.kinds.begin(), times.kinds.end());
-  sums.push_back(times.kernel_wait_ns);
-  sums.insert(sums.end(), times.hta.begin(), times.hta.end());
-  return sums;
-}
+constexpr IdleSum kIdleSums[] = {
+    {"host_wait_ns", "Host wait", Readers::most,
+     [](const IdleTimes& times) { return times.kinds[0]; }},
+    {"queued_ns", "Queued", Readers::most, [](const IdleTimes& times) { return times.kinds[1]; }},
+    {"blocked_ns", "Blocked", Readers::most, [](const IdleTimes& times) { return times.kinds[2]; }},
+    {"not_recorded_ns", "Not recorded", Readers::most,
+     [](const IdleTimes& times) { return times.kinds[3]; }},
+    {"kernel_wait_ns", "Kernel wait", Readers::some,
+     [](const IdleTimes& times) { return times.kernel_wait_ns; }},
+    {"hta_host_wait_ns", "HTA host", Readers::programs,
+     [](const IdleTimes& times) { return times.hta[0]; }},
+    {"hta_kernel_wait_ns", "HTA kernel", Readers::programs,
+     [](const IdleTimes& times) { return times.hta[1]; }},
+    {"hta_other_ns", "HTA other", Readers::programs,
+     [](const IdleTimes& times) { return times.hta[2]; }},
+};
 
 // The activity of the host in gaps: kind, op and call.
 using HostKey = std::tuple<GapKind, std::string, std::string>;
@@ -153,74 +169,77 @@ RankIdle find_idle(const Run& run, const RankEvents& rank, const IdleOptions& op
   return found;
 }
 
-std::vector<Column> columns(bool by_stream) {
-  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count},
-                              {"device", "GPU", ColumnKind::count}};
-  if (by_stream) columns.push_back({"stream", "Stream", ColumnKind::count});
-  const std::vector<Column> numbers{
-      {"total_ns", "Total", ColumnKind::duration},
-      {"idle_ns", "Idle", ColumnKind::duration},
-      {"idle_share", "Idle %", ColumnKind::share},
-      {"host_wait_ns", "Host wait", ColumnKind::duration, Readers::most},
-      {"queued_ns", "Queued", ColumnKind::duration, Readers::most},
-      {"blocked_ns", "Blocked", ColumnKind::duration, Readers::most},
-      {"not_recorded_ns", "Not recorded", ColumnKind::duration, Readers::most},
-      {"kernel_wait_ns", "Kernel wait", ColumnKind::duration, Readers::some},
-      {"hta_host_wait_ns", "HTA host", ColumnKind::duration, Readers::programs},
-      {"hta_kernel_wait_ns", "HTA kernel", ColumnKind::duration, Readers::programs},
-      {"hta_other_ns", "HTA other", ColumnKind::duration, Readers::programs},
-      {"gaps", "Gaps", ColumnKind::count, Readers::some},
-      {"gap_p50_ns", "Med gap", ColumnKind::duration, Readers::few},
-      {"gap_p99_ns", "P99 gap", ColumnKind::duration, Readers::few},
-      {"gap_max_ns", "Max gap", ColumnKind::duration, Readers::some}};
-  columns.insert(columns.end(), numbers.begin(), numbers.end());
+struct IdleRow {
+  std::int64_t rank = 0;
+  StreamKey key;
+  const IdleTimes& times;
+
+  Cell length(std::size_t i) const { return cell_if(times.gaps > 0, times.lengths[i]); }
+};
+
+ColumnsOf<IdleRow> columns_for(bool by_stream) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = IdleRow;
+  ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"device", "GPU", count, [](auto& of) { return of.key.device; }},
+      {"stream", "Stream", count, by_stream,
+       [](auto& of) { return cell_if(of.key.stream >= 0, of.key.stream); }},
+      {"total_ns", "Total", duration, [](auto& of) { return of.times.total_ns; }},
+      {"idle_ns", "Idle", duration, [](auto& of) { return of.times.idle_ns; }},
+      {"idle_share", "Idle %", share,
+       [](auto& of) { return share_cell(of.times.idle_ns, of.times.total_ns); }},
+  };
+  for (const IdleSum& sum : kIdleSums)
+    columns.push_back(
+        {sum.key, sum.title, duration, sum.readers, [&sum](auto& of) { return sum.of(of.times); }});
+  const ColumnsOf<Row> gaps{
+      {"gaps", "Gaps", count, some, [](auto& of) { return of.times.gaps; }},
+      {"gap_p50_ns", "Med gap", duration, few, [](auto& of) { return of.length(0); }},
+      {"gap_p99_ns", "P99 gap", duration, few, [](auto& of) { return of.length(1); }},
+      {"gap_max_ns", "Max gap", duration, some, [](auto& of) { return of.length(2); }},
+  };
+  columns.insert(columns.end(), gaps.begin(), gaps.end());
   return columns;
 }
 
-double share_of(std::int64_t part_ns, std::int64_t all_ns) {
+double idle_share(std::int64_t part_ns, std::int64_t all_ns) {
   return all_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(all_ns) : 0;
 }
 
-void append_cells(std::vector<Cell>& cells, const IdleTimes& times) {
-  cells.emplace_back(times.total_ns);
-  cells.emplace_back(times.idle_ns);
-  cells.push_back(share_cell(times.idle_ns, times.total_ns));
-  for (const std::int64_t ns : sums_of(times)) cells.emplace_back(ns);
-  cells.emplace_back(static_cast<std::int64_t>(times.gaps));
-  for (const std::int64_t ns : times.lengths) cells.push_back(times.gaps > 0 ? Cell{ns} : Cell{});
-}
-
-Cell name_or_nothing(const std::string& text) {
-  return text.empty() ? Cell{} : Cell{text};
-}
+// What the host did in some gaps.
+struct HostShare {
+  std::string_view gap;
+  std::int64_t idle_ns = 0;
+  std::optional<std::int64_t> gaps;
+  std::string_view call;
+  std::string_view op;
+};
 
 Table hosts_table(const HostSums& sums, std::int64_t idle_ns, std::size_t most) {
-  std::vector<std::pair<HostKey, HostSum>> sorted(sums.begin(), sums.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-    return a.second.idle_ns > b.second.idle_ns;
-  });
-  Table table({{"gap", "Gap", ColumnKind::text},
-               {"idle_ns", "Idle", ColumnKind::duration},
-               {"share", "Idle %", ColumnKind::share},
-               {"gaps", "Gaps", ColumnKind::count},
-               {"call", "In call", ColumnKind::text},
-               {"op", "Host op", ColumnKind::text}});
-  HostSum rest;
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const auto& [key, sum] = sorted[i];
-    const auto& [kind, op, call] = key;
-    if (i >= most) {
-      add_to(rest.idle_ns, sum.idle_ns);
-      continue;
-    }
-    table.add_row({std::string(gap_kind_name(kind)), sum.idle_ns, share_of(sum.idle_ns, idle_ns),
-                   sum.gaps, name_or_nothing(call), name_or_nothing(op)});
-  }
+  std::vector<HostShare> rows;
+  for (const auto& [key, sum] : sums)
+    rows.push_back({gap_kind_name(std::get<GapKind>(key)), sum.idle_ns, sum.gaps, std::get<2>(key),
+                    std::get<1>(key)});
+  std::ranges::stable_sort(rows, std::greater(), &HostShare::idle_ns);
   // The number of gaps is not known for the rest: one gap may have several of these keys.
-  if (rest.idle_ns > 0)
-    table.add_row({name_or_nothing(""), rest.idle_ns, share_of(rest.idle_ns, idle_ns),
-                   name_or_nothing(""), name_or_nothing(""), std::string(kOthers)});
-  return table;
+  HostShare rest;
+  rest.op = kOthers;
+  for (std::size_t i = most; i < rows.size(); ++i) add_to(rest.idle_ns, rows[i].idle_ns);
+  rows.resize(std::min(rows.size(), most));
+  if (rest.idle_ns > 0) rows.push_back(rest);
+  using enum ColumnKind;
+  using Row = HostShare;
+  const ColumnsOf<Row> columns{
+      {"gap", "Gap", text, text_of(&Row::gap)},
+      {"idle_ns", "Idle", duration, &Row::idle_ns},
+      {"share", "Idle %", share, [=](auto& of) { return idle_share(of.idle_ns, idle_ns); }},
+      {"gaps", "Gaps", count, &Row::gaps},
+      {"call", "In call", text, text_of(&Row::call)},
+      {"op", "Host op", text, text_of(&Row::op)},
+  };
+  return make_table(rows, columns);
 }
 
 struct Totals {
@@ -238,10 +257,9 @@ std::string totals_json(const Totals& totals) {
   json.value(totals.times.total_ns);
   json.key("idle_ns");
   json.value(totals.times.idle_ns);
-  const std::vector<std::int64_t> sums = sums_of(totals.times);
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    json.key(kSumKeys[i]);
-    json.value(sums[i]);
+  for (const IdleSum& sum : kIdleSums) {
+    json.key(sum.key);
+    json.value(sum.of(totals.times));
   }
   json.key("device_work");
   json.value(totals.pieces);
@@ -268,7 +286,7 @@ void add_words(Report& report, const Run& run, const Totals& totals) {
   const std::int64_t idle_ns = totals.times.idle_ns;
   if (idle_ns <= 0) return;
   const auto percent = [](std::int64_t part, std::int64_t all) {
-    return share_of(part, all) * 100;
+    return idle_share(part, all) * 100;
   };
   report.headline.push_back(fmt::format(
       "devices are idle {:.1f} % of their time: {:.1f} % of that is host wait, {:.1f} % queued, "
@@ -276,17 +294,6 @@ void add_words(Report& report, const Run& run, const Totals& totals) {
       percent(idle_ns, totals.times.total_ns), percent(totals.times.kinds[0], idle_ns),
       percent(totals.times.kinds[1], idle_ns), percent(totals.times.kinds[2], idle_ns),
       percent(totals.times.kinds[3], idle_ns)));
-}
-
-std::vector<Cell> row_of(std::int64_t rank, const StreamKey& key, bool by_stream,
-                         const IdleTimes& times) {
-  std::vector<Cell> cells{rank, std::int64_t{key.device}};
-  if (by_stream && key.stream < 0)
-    cells.emplace_back();
-  else if (by_stream)
-    cells.emplace_back(std::int64_t{key.stream});
-  append_cells(cells, times);
-  return cells;
 }
 
 void add(Totals& totals, const RankIdle& idle) {
@@ -302,16 +309,18 @@ Report idle_report(const Run& run, const IdleOptions& options) {
   const std::vector<RankIdle> ranks = per_rank<RankIdle>(
       run, [&](std::size_t rank) { return find_idle(run, run.ranks[rank], options); });
   Report report("idle", run);
-  Table devices(columns(false));
-  Table streams(columns(true));
+  const ColumnsOf<IdleRow> device_columns = columns_for(false);
+  const ColumnsOf<IdleRow> stream_columns = columns_for(true);
+  Table devices = empty_table(device_columns);
+  Table streams = empty_table(stream_columns);
   HostSums hosts;
   Totals totals;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const std::int64_t rank = run.ranks[i].rank;
     for (const auto& [device, times] : ranks[i].devices)
-      devices.add_row(row_of(rank, {device, -1}, false, times));
+      add_row(devices, device_columns, {rank, {device, -1}, times});
     for (const auto& [key, times] : ranks[i].streams)
-      streams.add_row(row_of(rank, key, true, times));
+      add_row(streams, stream_columns, {rank, key, times});
     for (const auto& [key, sum] : ranks[i].hosts) {
       add_to(hosts[key].idle_ns, sum.idle_ns);
       hosts[key].gaps += sum.gaps;

@@ -14,12 +14,8 @@ struct IdleOptions {
   std::size_t host_rows = 20;                    // rows of "hosts"; all others form one
 };
 
-// JSON: "rows": [{"rank","device","total_ns","idle_ns","idle_share","host_wait_ns","queued_ns",
-// "blocked_ns","not_recorded_ns","kernel_wait_ns","hta_host_wait_ns","hta_kernel_wait_ns",
-// "hta_other_ns","gaps","gap_p50_ns","gap_p99_ns","gap_max_ns"}] for whole devices; "streams": the
-// same keys and "stream" (null if the events name none); "hosts":
-// [{"gap","op","call","idle_ns","share","gaps"}]; "totals": {"total_ns","idle_ns", the same
-// sums,"device_work","unlinked_work"}.
+// The table "rows" is of whole devices; "streams" is the same by stream, which is null if the
+// events name none.
 //
 // host_wait + queued + blocked + not_recorded = idle (gap_kinds.h), and so is the sum of HTA's
 // three kinds (device_work.h); kernel_wait is a part of queued. "hosts" shows the activity, in gaps

@@ -3,6 +3,7 @@
 #include "analysis/devices/device_facts.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 
@@ -27,23 +28,24 @@ std::string phase_list(const PhaseCounts& phases) {
 }
 
 Table files_table(const Run& run) {
-  Table table({{"path", "File", ColumnKind::text},
-               {"rank", "Rank", ColumnKind::count},
-               {"rank_source", "Known from", ColumnKind::text, Readers::some},
-               {"producer", "Producer", ColumnKind::text, Readers::most},
-               {"events", "Events", ColumnKind::count},
-               {"text_bytes", "Bytes", ColumnKind::count, Readers::most},
-               {"span_ns", "Span", ColumnKind::duration, Readers::most},
-               {"clock", "Clock", ColumnKind::text, Readers::most},
-               {"offset_ns", "Offset", ColumnKind::duration, Readers::some},
-               {"phases", "Phases", ColumnKind::text, Readers::few}});
-  for (const RunFile& file : run.files) {
-    if (!file.error.empty() || file.is_repeat) continue;
-    table.add_row({file.path, file.rank ? Cell{*file.rank} : Cell{}, file.rank_source,
-                   file.producer, static_cast<std::int64_t>(file.events),
-                   static_cast<std::int64_t>(file.text_bytes), file.span_ns,
-                   std::string(to_string(file.clock)), file.offset_ns, phase_list(file.phases)});
-  }
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = RunFile;
+  const ColumnsOf<Row> columns{
+      {"path", "File", text, &Row::path},
+      {"rank", "Rank", count, &Row::rank},
+      {"rank_source", "Known from", text, some, &Row::rank_source},
+      {"producer", "Producer", text, most, &Row::producer},
+      {"events", "Events", count, &Row::events},
+      {"text_bytes", "Bytes", count, most, &Row::text_bytes},
+      {"span_ns", "Span", duration, most, &Row::span_ns},
+      {"clock", "Clock", text, most, [](auto& of) { return to_string(of.clock); }},
+      {"offset_ns", "Offset", duration, some, &Row::offset_ns},
+      {"phases", "Phases", text, few, [](auto& of) { return phase_list(of.phases); }},
+  };
+  Table table = empty_table(columns);
+  for (const RunFile& file : run.files)
+    if (file.error.empty() && !file.is_repeat) add_row(table, columns, file);
   return table;
 }
 
@@ -69,34 +71,41 @@ SpanCounts count_spans(const RankEvents& rank) {
 }
 
 Table ranks_table(const Run& run) {
-  Table table({{"rank", "Rank", ColumnKind::count},
-               {"step_kind", "Steps by", ColumnKind::text},
-               {"steps", "Steps", ColumnKind::count},
-               {"host_spans", "Host spans", ColumnKind::count},
-               {"runtime_calls", "Calls", ColumnKind::count},
-               {"device_spans", "Device spans", ColumnKind::count},
-               {"devices", "Devices", ColumnKind::count}});
-  const auto count = [&](std::size_t rank) { return count_spans(run.ranks[rank]); };
+  using enum ColumnKind;
+  using Row = std::pair<const RankEvents&, SpanCounts>;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, [](auto& of) { return of.first.rank; }},
+      {"step_kind", "Steps by", text, [](auto& of) { return to_string(of.first.steps.kind); }},
+      {"steps", "Steps", count,
+       [](auto& of) {
+         return of.first.steps.kind == StepKind::none ? 0 : of.first.steps.list.size();
+       }},
+      {"host_spans", "Host spans", count, [](auto& of) { return of.second.hosts; }},
+      {"runtime_calls", "Calls", count, [](auto& of) { return of.second.calls; }},
+      {"device_spans", "Device spans", count, [](auto& of) { return of.second.spans; }},
+      {"devices", "Devices", count, [](auto& of) { return of.second.devices; }},
+  };
+  Table table = empty_table(columns);
   for_each_rank<SpanCounts>(
-      run, all_ranks(run), count, [&](std::size_t i, const SpanCounts& counts) {
-        const RankEvents& rank = run.ranks[i];
-        const bool marked = rank.steps.kind != StepKind::none;
-        table.add_row({rank.rank, std::string(to_string(rank.steps.kind)),
-                       static_cast<std::int64_t>(marked ? rank.steps.list.size() : 0), counts.hosts,
-                       counts.calls, counts.spans, static_cast<std::int64_t>(counts.devices)});
+      run, all_ranks(run), [&](std::size_t rank) { return count_spans(run.ranks[rank]); },
+      [&](std::size_t rank, const SpanCounts& counts) {
+        add_row(table, columns, {run.ranks[rank], counts});
       });
   return table;
 }
 
-// The number of spans and their time, by category.
-using CategorySums = std::map<std::string, std::pair<std::int64_t, std::int64_t>>;
+struct CategorySum {
+  std::int64_t spans = 0;
+  std::int64_t total_ns = 0;
+};
+using CategorySums = std::map<std::string, CategorySum>;
 
 CategorySums sum_categories(const Run& run, const RankEvents& rank) {
-  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> sums;
+  std::map<std::string_view, CategorySum> sums;
   const auto add = [&](const HostSpan& span) {
-    auto& [count, total_ns] = sums[run.labels.category(span.label)];
-    ++count;
-    add_to(total_ns, span.end_ns - span.start_ns);
+    CategorySum& sum = sums[run.labels.category(span.label)];
+    ++sum.spans;
+    add_to(sum.total_ns, span.end_ns - span.start_ns);
   };
   rank.for_each_host(add);
   rank.for_each_call(add);
@@ -105,34 +114,40 @@ CategorySums sum_categories(const Run& run, const RankEvents& rank) {
 }
 
 Table categories_table(const Run& run) {
-  Table table({{"rank", "Rank", ColumnKind::count},
-               {"category", "Category", ColumnKind::text},
-               {"spans", "Spans", ColumnKind::count},
-               {"total_ns", "Total", ColumnKind::duration}});
-  const auto sum = [&](std::size_t rank) { return sum_categories(run, run.ranks[rank]); };
+  using enum ColumnKind;
+  struct Row {
+    std::int64_t rank;
+    std::string_view category;
+    CategorySum sum;
+  };
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"category", "Category", text, text_of(&Row::category)},
+      {"spans", "Spans", count, [](auto& of) { return of.sum.spans; }},
+      {"total_ns", "Total", duration, [](auto& of) { return of.sum.total_ns; }},
+  };
+  Table table = empty_table(columns);
   for_each_rank<CategorySums>(
-      run, all_ranks(run), sum, [&](std::size_t rank, const CategorySums& categories) {
-        for (const auto& [category, spans] : categories)
-          table.add_row({run.ranks[rank].rank, category.empty() ? Cell{} : Cell{category},
-                         spans.first, spans.second});
+      run, all_ranks(run), [&](std::size_t rank) { return sum_categories(run, run.ranks[rank]); },
+      [&](std::size_t rank, const CategorySums& sums) {
+        for (const auto& [category, sum] : sums)
+          add_row(table, columns, {run.ranks[rank].rank, category, sum});
       });
   return table;
 }
 
 Table unknown_table(const Run& run) {
-  Table table({{"rank", "Rank", ColumnKind::count},
-               {"spans", "Spans", ColumnKind::count},
-               {"total_ns", "Total", ColumnKind::duration},
-               {"category", "Category", ColumnKind::text},
-               {"process", "Process", ColumnKind::text},
-               {"thread", "Thread", ColumnKind::text}});
-  const auto text_cell = [](std::string_view text) {
-    return text.empty() ? Cell{} : Cell{std::string(text)};
+  using enum ColumnKind;
+  using Row = UnknownRow;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"spans", "Spans", count, &Row::count},
+      {"total_ns", "Total", duration, &Row::total_ns},
+      {"category", "Category", text, text_of(&Row::category)},
+      {"process", "Process", text, text_of(&Row::process)},
+      {"thread", "Thread", text, text_of(&Row::thread)},
   };
-  for (const UnknownRow& row : find_unknown_rows(run))
-    table.add_row({row.rank, static_cast<std::int64_t>(row.count), row.total_ns,
-                   text_cell(row.category), text_cell(row.process), text_cell(row.thread)});
-  return table;
+  return make_table(find_unknown_rows(run), columns);
 }
 
 }  // namespace
@@ -141,21 +156,24 @@ void add_clocks(const Run& run, Report& report) {
   if (std::ranges::none_of(run.files,
                            [](const RunFile& file) { return file.collectives.has_value(); }))
     return;
-  Table table({{"rank", "Rank", ColumnKind::count},
-               {"clock", "Clock by", ColumnKind::text},
-               {"shift_ns", "Collectives say", ColumnKind::duration},
-               {"residual_p50_ns", "Ends apart", ColumnKind::duration, Readers::most},
-               {"residual_p95_ns", "P95", ColumnKind::duration, Readers::some},
-               {"bound_ns", "Bound", ColumnKind::duration},
-               {"is_used", "Used", ColumnKind::text},
-               {"path", "File", ColumnKind::text, Readers::some}});
-  for (const RunFile& file : run.files) {
-    if (!file.collectives) continue;
-    const CollectiveEstimate& found = *file.collectives;
-    table.add_row({file.rank ? Cell{*file.rank} : Cell{}, std::string(to_string(file.clock)),
-                   found.shift_ns, found.residual_p50_ns, found.residual_p95_ns, found.bound_ns,
-                   std::string(found.is_used ? "yes" : "no"), file.path});
-  }
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = RunFile;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"clock", "Clock by", text, [](auto& of) { return to_string(of.clock); }},
+      {"shift_ns", "Collectives say", duration, [](auto& of) { return of.collectives->shift_ns; }},
+      {"residual_p50_ns", "Ends apart", duration, most,
+       [](auto& of) { return of.collectives->residual_p50_ns; }},
+      {"residual_p95_ns", "P95", duration, some,
+       [](auto& of) { return of.collectives->residual_p95_ns; }},
+      {"bound_ns", "Bound", duration, [](auto& of) { return of.collectives->bound_ns; }},
+      {"is_used", "Used", text, [](auto& of) { return of.collectives->is_used ? "yes" : "no"; }},
+      {"path", "File", text, some, &Row::path},
+  };
+  Table table = empty_table(columns);
+  for (const RunFile& file : run.files)
+    if (file.collectives) add_row(table, columns, file);
   report.tables.push_back({"clocks", "Clocks, by collectives", std::move(table)});
 }
 

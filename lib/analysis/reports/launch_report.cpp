@@ -6,11 +6,13 @@
 #include "analysis/numbers.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -177,111 +179,107 @@ RankLaunches gather_launches(const Run& run, const RankEvents& rank) {
   return found;
 }
 
-std::vector<Cell> stream_cells(std::int64_t rank, const StreamKey& key) {
-  std::vector<Cell> cells{rank, std::int64_t{key.device}};
-  if (key.stream < 0)
-    cells.emplace_back();
-  else
-    cells.emplace_back(std::int64_t{key.stream});
-  return cells;
-}
+// A stream of a rank; the first columns of two tables.
+struct StreamRow {
+  std::int64_t rank = 0;
+  const StreamLaunches& of;
 
-std::vector<Column> stream_columns(std::initializer_list<Column> more) {
-  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count},
-                              {"device", "GPU", ColumnKind::count},
-                              {"stream", "Stream", ColumnKind::count}};
+  // Returns an empty cell without launches.
+  Cell if_any(const Cell& cell) const { return of.sums.launches == 0 ? Cell{} : cell; }
+  Cell delay(std::size_t i) const { return if_any(of.delays.percentiles_ns[i]); }
+};
+
+ColumnsOf<StreamRow> stream_columns(std::initializer_list<ColumnOf<StreamRow>> more) {
+  using enum ColumnKind;
+  using Row = StreamRow;
+  ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"device", "GPU", count, [](auto& row) { return row.of.key.device; }},
+      {"stream", "Stream", count,
+       [](auto& row) { return cell_if(row.of.key.stream >= 0, row.of.key.stream); }},
+  };
   columns.insert(columns.end(), more);
   return columns;
 }
 
-Table delays_table() {
-  return Table(stream_columns({{"work", "Work", ColumnKind::count, Readers::few},
-                               {"launches", "Launches", ColumnKind::count},
-                               {"delay_mean_ns", "Avg delay", ColumnKind::duration, Readers::most},
-                               {"delay_p50_ns", "Med", ColumnKind::duration},
-                               {"delay_p90_ns", "P90", ColumnKind::duration, Readers::few},
-                               {"delay_p99_ns", "P99", ColumnKind::duration, Readers::some},
-                               {"delay_max_ns", "Max", ColumnKind::duration, Readers::most},
-                               {"late_share", "Late %", ColumnKind::share, Readers::most},
-                               {"short_share", "Short %", ColumnKind::share, Readers::some}}));
+ColumnsOf<StreamRow> delay_columns() {
+  using enum ColumnKind;
+  using enum Readers;
+  return stream_columns({
+      {"work", "Work", count, few, [](auto& row) { return row.of.work; }},
+      {"launches", "Launches", count, [](auto& row) { return row.of.sums.launches; }},
+      {"delay_mean_ns", "Avg delay", duration, most,
+       [](auto& row) { return row.if_any(row.of.delays.mean_ns); }},
+      {"delay_p50_ns", "Med", duration, [](auto& row) { return row.delay(0); }},
+      {"delay_p90_ns", "P90", duration, few, [](auto& row) { return row.delay(1); }},
+      {"delay_p99_ns", "P99", duration, some, [](auto& row) { return row.delay(2); }},
+      {"delay_max_ns", "Max", duration, most, [](auto& row) { return row.delay(3); }},
+      {"late_share", "Late %", share, most,
+       [](auto& row) { return share_cell(row.of.sums.late, row.of.sums.launches); }},
+      {"short_share", "Short %", share, some,
+       [](auto& row) { return share_cell(row.of.sums.short_ones, row.of.sums.launches); }},
+  });
 }
 
-void add_delays(Table& table, std::int64_t rank, const StreamLaunches& stream) {
-  std::vector<Cell> cells = stream_cells(rank, stream.key);
-  const CallSums& sums = stream.sums;
-  const auto if_any = [&](const Cell& cell) { return sums.launches == 0 ? Cell{} : cell; };
-  cells.emplace_back(static_cast<std::int64_t>(stream.work));
-  cells.emplace_back(sums.launches);
-  cells.push_back(if_any(stream.delays.mean_ns));
-  for (const std::int64_t ns : stream.delays.percentiles_ns) cells.push_back(if_any(ns));
-  cells.push_back(if_any(ratio(sums.late, sums.launches)));
-  cells.push_back(if_any(ratio(sums.short_ones, sums.launches)));
-  table.add_row(std::move(cells));
+// The streams in it have a queue.
+ColumnsOf<StreamRow> queue_columns() {
+  using enum ColumnKind;
+  return stream_columns({
+      {"queue_mean", "Avg queue", number, [](auto& row) { return row.of.queue->mean; }},
+      {"queue_p50", "Med", count, [](auto& row) { return row.of.queue->percentiles[0]; }},
+      {"queue_p90", "P90", count, [](auto& row) { return row.of.queue->percentiles[1]; }},
+      {"queue_p99", "P99", count, [](auto& row) { return row.of.queue->percentiles[2]; }},
+      {"queue_max", "Max", count, [](auto& row) { return row.of.queue->percentiles[3]; }},
+      {"empty_share", "Empty %", share, [](auto& row) { return row.of.queue->empty_share; }},
+      {"full_ns", "Full", duration, [](auto& row) { return row.of.queue->full_ns; }},
+  });
 }
 
-Table queues_table() {
-  return Table(stream_columns({{"queue_mean", "Avg queue", ColumnKind::number},
-                               {"queue_p50", "Med", ColumnKind::count},
-                               {"queue_p90", "P90", ColumnKind::count},
-                               {"queue_p99", "P99", ColumnKind::count},
-                               {"queue_max", "Max", ColumnKind::count},
-                               {"empty_share", "Empty %", ColumnKind::share},
-                               {"full_ns", "Full", ColumnKind::duration}}));
-}
-
-void add_queue(Table& table, std::int64_t rank, const StreamLaunches& stream) {
-  if (!stream.queue) return;
-  std::vector<Cell> cells = stream_cells(rank, stream.key);
-  cells.emplace_back(stream.queue->mean);
-  for (const std::int64_t length : stream.queue->percentiles) cells.emplace_back(length);
-  cells.push_back(stream.queue->empty_share ? Cell{*stream.queue->empty_share} : Cell{});
-  cells.emplace_back(stream.queue->full_ns);
-  table.add_row(std::move(cells));
-}
-
-// Sorts by the result of `key`, the largest first.
-template <typename Named, typename Key>
-std::vector<std::pair<std::string, typename Named::mapped_type>> sorted_by(const Named& sums,
-                                                                           Key key) {
-  std::vector<std::pair<std::string, typename Named::mapped_type>> sorted(sums.begin(), sums.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](const auto& a, const auto& b) { return key(a.second) > key(b.second); });
-  return sorted;
-}
+// The launches by calls of one name, or by one operator.
+struct CallRow : CallSums {
+  std::string name;
+  std::vector<std::int64_t> lengths = {};
+};
 
 Table calls_table(const NamedCalls& calls) {
-  Table table({{"launches", "Launches", ColumnKind::count},
-               {"work", "Work", ColumnKind::count, Readers::few},
-               {"call_ns", "In call", ColumnKind::duration},
-               {"call_p50_ns", "Med", ColumnKind::duration, Readers::most},
-               {"call_p99_ns", "P99", ColumnKind::duration, Readers::some},
-               {"slow_calls", "Slow", ColumnKind::count, Readers::some},
-               {"device_ns", "On GPU", ColumnKind::duration, Readers::most},
-               {"delay_ns", "Delay", ColumnKind::duration, Readers::most},
-               {"delay_max_ns", "Max delay", ColumnKind::duration, Readers::few},
-               {"late", "Late", ColumnKind::count, Readers::some},
-               {"short", "Short", ColumnKind::count, Readers::few},
-               {"call", "Call", ColumnKind::text}});
-  for (const auto& [name, kind] :
-       sorted_by(calls, [](const KindOfCall& of) { return of.sums.launches; })) {
-    const CallSums& sums = kind.sums;
-    table.add_row({sums.launches, sums.work, sums.call_ns, percentile(kind.lengths, 50),
-                   percentile(kind.lengths, 99), sums.slow, sums.device_ns, sums.delay_ns,
-                   sums.delay_max_ns, sums.late, sums.short_ones, name});
-  }
-  return table;
+  std::vector<CallRow> rows;
+  for (const auto& [name, kind] : calls) rows.push_back({kind.sums, name, kind.lengths});
+  std::ranges::stable_sort(rows, std::greater(), &CallSums::launches);
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = CallRow;
+  const ColumnsOf<Row> columns{
+      {"launches", "Launches", count, &Row::launches},
+      {"work", "Work", count, few, &Row::work},
+      {"call_ns", "In call", duration, &Row::call_ns},
+      {"call_p50_ns", "Med", duration, most, [](auto& of) { return percentile(of.lengths, 50); }},
+      {"call_p99_ns", "P99", duration, some, [](auto& of) { return percentile(of.lengths, 99); }},
+      {"slow_calls", "Slow", count, some, &Row::slow},
+      {"device_ns", "On GPU", duration, most, &Row::device_ns},
+      {"delay_ns", "Delay", duration, most, &Row::delay_ns},
+      {"delay_max_ns", "Max delay", duration, few, &Row::delay_max_ns},
+      {"late", "Late", count, some, &Row::late},
+      {"short", "Short", count, few, &Row::short_ones},
+      {"call", "Call", text, &Row::name},
+  };
+  return make_table(rows, columns);
 }
 
 Table ops_table(const NamedSums& ops, std::size_t most) {
-  Table table({{"short", "Short", ColumnKind::count},
-               {"launches", "Launches", ColumnKind::count},
-               {"short_share", "Short %", ColumnKind::share},
-               {"call_ns", "In calls", ColumnKind::duration},
-               {"device_ns", "On GPU", ColumnKind::duration},
-               {"op", "Host op", ColumnKind::text}});
-  for (const auto& [name, sums] : sorted_by(ops, [](const CallSums& of) { return of.short_ones; }))
-    table.add_row({sums.short_ones, sums.launches, ratio(sums.short_ones, sums.launches),
-                   sums.call_ns, sums.device_ns, name});
+  std::vector<CallRow> rows;
+  for (const auto& [name, sums] : ops) rows.push_back({sums, name});
+  std::ranges::stable_sort(rows, std::greater(), &CallSums::short_ones);
+  using enum ColumnKind;
+  using Row = CallRow;
+  const ColumnsOf<Row> columns{
+      {"short", "Short", count, &Row::short_ones},
+      {"launches", "Launches", count, &Row::launches},
+      {"short_share", "Short %", share, share_of(&Row::short_ones, &Row::launches)},
+      {"call_ns", "In calls", duration, &Row::call_ns},
+      {"device_ns", "On GPU", duration, &Row::device_ns},
+      {"op", "Host op", text, &Row::name},
+  };
+  Table table = make_table(rows, columns);
   table.cut_to(most);
   return table;
 }
@@ -304,16 +302,18 @@ void add_notes(const Run& run, Report& report, std::uint64_t pieces, std::uint64
 Report launch_report(const Run& run, const LaunchOptions& options) {
   const std::vector<RankLaunches> ranks = per_rank<RankLaunches>(
       run, [&](std::size_t rank) { return gather_launches(run, run.ranks[rank]); });
-  Table delays = delays_table();
-  Table queues = queues_table();
+  const ColumnsOf<StreamRow> of_delays = delay_columns();
+  const ColumnsOf<StreamRow> of_queues = queue_columns();
+  Table delays = empty_table(of_delays);
+  Table queues = empty_table(of_queues);
   NamedCalls calls;
   NamedSums ops;
   std::uint64_t pieces = 0;
   std::uint64_t unlinked = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     for (const StreamLaunches& stream : ranks[i].streams) {
-      add_delays(delays, run.ranks[i].rank, stream);
-      add_queue(queues, run.ranks[i].rank, stream);
+      add_row(delays, of_delays, {run.ranks[i].rank, stream});
+      if (stream.queue) add_row(queues, of_queues, {run.ranks[i].rank, stream});
     }
     for (const auto& [name, kind] : ranks[i].calls) {
       calls[name].sums.add(kind.sums);

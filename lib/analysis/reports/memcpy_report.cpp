@@ -5,6 +5,7 @@
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
 #include "run/event_columns.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 
@@ -79,53 +80,44 @@ std::int64_t exposed_ns(const RowSums& sums, const std::map<DeviceOfRank, Interv
   return exposed;
 }
 
-std::vector<Column> columns_for(const MemcpyOptions& options) {
-  std::vector<Column> columns;
-  if (options.by_rank) columns.push_back({"rank", "Rank", ColumnKind::count});
-  if (options.by_device) columns.push_back({"device", "GPU", ColumnKind::count});
-  const std::vector<Column> more{{"total_ns", "Total", ColumnKind::duration},
-                                 {"count", "Count", ColumnKind::count},
-                                 {"bytes", "Bytes", ColumnKind::count},
-                                 {"mean_ns", "Avg", ColumnKind::duration, Readers::most},
-                                 {"p50_ns", "Med", ColumnKind::duration, Readers::few},
-                                 {"max_ns", "Max", ColumnKind::duration, Readers::some},
-                                 {"gbps", "GB/s", ColumnKind::number},
-                                 {"gbps_min", "Min GB/s", ColumnKind::number, Readers::few},
-                                 {"gbps_p50", "Med GB/s", ColumnKind::number, Readers::few},
-                                 {"gbps_p90", "P90 GB/s", ColumnKind::number, Readers::few},
-                                 {"gbps_max", "Max GB/s", ColumnKind::number, Readers::some},
-                                 {"exposed_ns", "Exposed", ColumnKind::duration, Readers::most},
-                                 {"kind", "Kind", ColumnKind::text},
-                                 {"memory", "Memory", ColumnKind::text}};
-  columns.insert(columns.end(), more.begin(), more.end());
-  return columns;
-}
+struct CopyRow {
+  const CopyRowKey& key;
+  const RowSums& sums;
+  std::int64_t exposed_ns = 0;
 
-std::vector<Cell> cells_of(const CopyRowKey& key, const RowSums& sums, std::int64_t exposed,
-                           const MemcpyOptions& options) {
-  const auto& [rank, device, kind, memory] = key;
-  const auto if_known = [&](double gbps) { return sums.gbps.empty() ? Cell{} : Cell{gbps}; };
-  std::vector<Cell> cells;
-  if (options.by_rank) cells.emplace_back(rank);
-  if (options.by_device) cells.emplace_back(std::int64_t{device});
-  cells.emplace_back(sums.total_ns);
-  cells.emplace_back(static_cast<std::int64_t>(sums.times.size()));
-  cells.push_back(sums.bytes ? Cell{*sums.bytes} : Cell{});
-  cells.emplace_back(mean(sums.times));
-  cells.emplace_back(percentile(sums.times, 50));
-  cells.emplace_back(percentile(sums.times, 100));
-  if (sums.measured_ns > 0)
-    cells.emplace_back(sums.measured_bytes / sums.measured_ns);
-  else
-    cells.emplace_back();
-  const auto least = std::min_element(sums.gbps.begin(), sums.gbps.end());
-  cells.push_back(if_known(least == sums.gbps.end() ? 0 : *least));
-  for (const std::size_t percent : {50, 90, 100})
-    cells.push_back(if_known(percentile(sums.gbps, percent)));
-  cells.emplace_back(exposed);
-  cells.emplace_back(std::string(kind));
-  cells.push_back(memory.empty() ? Cell{} : Cell{std::string(memory)});
-  return cells;
+  Cell gbps_at(std::size_t percent) const {
+    return sums.gbps.empty() ? Cell{} : Cell{percentile(sums.gbps, percent)};
+  }
+  Cell least_gbps() const {
+    return sums.gbps.empty() ? Cell{} : Cell{*std::ranges::min_element(sums.gbps)};
+  }
+};
+
+ColumnsOf<CopyRow> columns_for(const MemcpyOptions& by) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = CopyRow;
+  return {
+      {"rank", "Rank", count, by.by_rank, [](auto& of) { return std::get<0>(of.key); }},
+      {"device", "GPU", count, by.by_device, [](auto& of) { return std::get<1>(of.key); }},
+      {"total_ns", "Total", duration, [](auto& of) { return of.sums.total_ns; }},
+      {"count", "Count", count, [](auto& of) { return of.sums.times.size(); }},
+      {"bytes", "Bytes", count, [](auto& of) { return of.sums.bytes; }},
+      {"mean_ns", "Avg", duration, most, [](auto& of) { return mean(of.sums.times); }},
+      {"p50_ns", "Med", duration, few, [](auto& of) { return percentile(of.sums.times, 50); }},
+      {"max_ns", "Max", duration, some, [](auto& of) { return percentile(of.sums.times, 100); }},
+      {"gbps", "GB/s", number,
+       [](auto& of) {
+         return cell_if(of.sums.measured_ns > 0, of.sums.measured_bytes / of.sums.measured_ns);
+       }},
+      {"gbps_min", "Min GB/s", number, few, &Row::least_gbps},
+      {"gbps_p50", "Med GB/s", number, few, [](auto& of) { return of.gbps_at(50); }},
+      {"gbps_p90", "P90 GB/s", number, few, [](auto& of) { return of.gbps_at(90); }},
+      {"gbps_max", "Max GB/s", number, some, [](auto& of) { return of.gbps_at(100); }},
+      {"exposed_ns", "Exposed", duration, most, &Row::exposed_ns},
+      {"kind", "Kind", text, [](auto& of) { return std::get<2>(of.key); }},
+      {"memory", "Memory", text, [](auto& of) { return text_or_nothing(std::get<3>(of.key)); }},
+  };
 }
 
 // CUDA gives the direction in the name, MTIA in the args.
@@ -194,9 +186,9 @@ Report memcpy_report(const Run& run, const MemcpyOptions& options) {
               transfer.kind, transfer.memory}],
         transfer);
   const std::map<DeviceOfRank, Intervals> work = find_work(run);
-  Table table(columns_for(options));
-  for (const auto& [key, sums] : rows)
-    table.add_row(cells_of(key, sums, exposed_ns(sums, work), options));
+  const ColumnsOf<CopyRow> columns = columns_for(options);
+  Table table = empty_table(columns);
+  for (const auto& [key, sums] : rows) add_row(table, columns, {key, sums, exposed_ns(sums, work)});
   table.sort_by("total_ns");
   Report report("memcpy", run);
   report.tables.push_back({"rows", "", std::move(table)});

@@ -37,12 +37,9 @@ struct MemcpyOptions {
   bool by_device = false;
 };
 
-// JSON: "rows": [{"rank","device","total_ns","count","bytes","mean_ns","p50_ns","max_ns","gbps",
-// "gbps_min","gbps_p50","gbps_p90","gbps_max","exposed_ns","kind","memory"}], sorted by total.
-//
-// Columns of properties that do not separate rows are left out. gbps is bytes by time over all
-// transfers with a known bandwidth; the other bandwidths describe single transfers. exposed_ns is
-// the time in which nothing computes or communicates on the device.
+// The rows are sorted by total. Columns of properties that do not separate rows are left out. gbps
+// is bytes by time over all transfers with a known bandwidth; the other bandwidths describe single
+// transfers. exposed_ns is the time in which nothing computes or communicates on the device.
 Report memcpy_report(const Run& run, const MemcpyOptions& options);
 
 }  // namespace traceloom

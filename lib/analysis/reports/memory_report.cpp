@@ -3,15 +3,17 @@
 #include "analysis/memory/counter_series.h"
 #include "analysis/memory/device_memory.h"
 #include "analysis/numbers.h"
-#include "analysis/reports/operator_memory.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 #include "per_rank/per_rank.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 #include <utility>
 
 namespace traceloom {
@@ -20,15 +22,153 @@ namespace {
 constexpr std::size_t kSparks = 24;
 constexpr std::string_view kSparkLevels[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::size_t kLeastSteps = 3;  // fewer steps prove no growth
+constexpr std::string_view kBefore = "(before the trace)";
 
-template <typename T>
-Cell maybe(const std::optional<T>& value) {
-  if (!value) return {};
-  return *value;
+using Amount = std::int64_t OperatorMemory::*;
+
+// The rank (0 unless rows are by rank), type and number of a device.
+using DeviceKey = std::tuple<std::int64_t, std::int32_t, std::int64_t>;
+
+struct DeviceOperators {
+  std::map<std::string, OperatorMemory> by_name;
+  std::int64_t peak = 0;  // sum over the ranks, each at its own time
+};
+
+void add(const OperatorMemory& more, OperatorMemory& sum) {
+  for (const Amount amount :
+       {&OperatorMemory::calls, &OperatorMemory::self_increase, &OperatorMemory::self_alloc,
+        &OperatorMemory::self_count, &OperatorMemory::increase, &OperatorMemory::alloc,
+        &OperatorMemory::count, &OperatorMemory::at_peak, &OperatorMemory::at_peak_count,
+        &OperatorMemory::unfreed, &OperatorMemory::unfreed_count})
+    sum.*amount += more.*amount;
+  sum.unfreed_steps = std::max(sum.unfreed_steps, more.unfreed_steps);
 }
-Cell text_or_nothing(std::string_view text) {
-  if (text.empty()) return {};
-  return std::string(text);
+
+std::map<DeviceKey, DeviceOperators> gather_operators(const std::vector<DeviceMemory>& devices,
+                                                      bool by_rank) {
+  std::map<DeviceKey, DeviceOperators> found;
+  for (const DeviceMemory& device : devices) {
+    DeviceOperators& all = found[{by_rank ? device.rank : 0, device.type, device.device}];
+    std::int64_t known = 0;
+    for (const auto& [name, memory] : device.operators) {
+      add(memory, all.by_name[std::string(name)]);
+      known += memory.at_peak;
+    }
+    all.peak += device.peak().allocated;
+    const std::int64_t before = device.peak().allocated - known;
+    if (device.has_addresses && !device.is_relative && before > 0)
+      all.by_name[std::string(kBefore)].at_peak += before;
+  }
+  return found;
+}
+
+struct NamedMemory {
+  std::string name;
+  OperatorMemory memory;
+};
+
+bool is_any(const OperatorMemory& memory, Amount amount) {
+  if (amount != &OperatorMemory::self_alloc) return memory.*amount != 0;
+  return memory.self_alloc != 0 || memory.alloc != 0 || memory.self_increase != 0 ||
+         memory.increase != 0;
+}
+
+// Returns the operators with any `amount`, the largest first, and those after the first `count` as
+// one. Totals cannot be added, because nested operators share them.
+std::vector<NamedMemory> most_of(const DeviceOperators& all, Amount amount, std::size_t count) {
+  std::vector<NamedMemory> found;
+  for (const auto& [name, memory] : all.by_name)
+    if (is_any(memory, amount)) found.push_back({name, memory});
+  std::stable_sort(found.begin(), found.end(), [&](const NamedMemory& a, const NamedMemory& b) {
+    return std::pair{a.memory.*amount, a.memory.alloc} >
+           std::pair{b.memory.*amount, b.memory.alloc};
+  });
+  if (count == 0 || found.size() <= count + 1) return found;
+  NamedMemory others{fmt::format("({} others)", found.size() - count), {}};
+  for (std::size_t i = count; i < found.size(); ++i) add(found[i].memory, others.memory);
+  others.memory.alloc = others.memory.count = others.memory.increase = kNotGiven;
+  found.resize(count);
+  found.push_back(std::move(others));
+  return found;
+}
+
+struct OperatorRow {
+  const DeviceKey& key;
+  std::int64_t peak = 0;  // of the device
+  const NamedMemory& named;
+};
+
+// Returns an empty cell for kNotGiven.
+Cell told(std::int64_t bytes) {
+  return cell_if(bytes != kNotGiven, bytes);
+}
+
+// Returns the value of a column: an amount of the operator.
+auto told_of(Amount amount) {
+  return [amount](const OperatorRow& of) { return told(of.named.memory.*amount); };
+}
+
+using OperatorDevices = std::map<DeviceKey, DeviceOperators>;
+
+// Makes a table of rank and device, the columns given, and the name. Each device has its first
+// MemoryOptions::operators rows by `order`, and one row for all others.
+Table operator_table(const OperatorDevices& devices, const MemoryOptions& options, Amount order,
+                     ColumnsOf<OperatorRow> amounts) {
+  using enum ColumnKind;
+  using Row = OperatorRow;
+  ColumnsOf<Row> columns{
+      {"rank", "Rank", count, options.by_rank, [](auto& of) { return std::get<0>(of.key); }},
+      {"device", "Device", text,
+       [](auto& of) { return memory_device_name(std::get<1>(of.key), std::get<2>(of.key)); }},
+  };
+  columns.insert(columns.end(), amounts.begin(), amounts.end());
+  columns.push_back({"name", "Operator", text, [](auto& of) { return of.named.name; }});
+  Table table = empty_table(columns);
+  for (const auto& [key, all] : devices)
+    for (const NamedMemory& named : most_of(all, order, options.operators))
+      add_row(table, columns, {key, all.peak, named});
+  return table;
+}
+
+Table allocators_table(const OperatorDevices& devices, const MemoryOptions& options) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Memory = OperatorMemory;
+  return operator_table(
+      devices, options, &Memory::self_alloc,
+      {
+          {"calls", "Calls", count, told_of(&Memory::calls)},
+          {"self_alloc_bytes", "Self", bytes, told_of(&Memory::self_alloc)},
+          {"self_count", "Allocs", count, some, told_of(&Memory::self_count)},
+          {"self_increase_bytes", "Kept", bytes, most, told_of(&Memory::self_increase)},
+          {"alloc_bytes", "Total", bytes, most, told_of(&Memory::alloc)},
+          {"count", "Allocs", count, some, told_of(&Memory::count)},
+          {"increase_bytes", "Kept", bytes, some, told_of(&Memory::increase)},
+      });
+}
+
+Table peak_table(const OperatorDevices& devices, const MemoryOptions& options) {
+  using enum ColumnKind;
+  using Memory = OperatorMemory;
+  return operator_table(
+      devices, options, &Memory::at_peak,
+      {
+          {"share", "Share", share,
+           [](const OperatorRow& of) { return share_cell(of.named.memory.at_peak, of.peak); }},
+          {"bytes", "Bytes", bytes, told_of(&Memory::at_peak)},
+          {"count", "Allocs", count, told_of(&Memory::at_peak_count)},
+      });
+}
+
+Table unfreed_table(const OperatorDevices& devices, const MemoryOptions& options) {
+  using enum ColumnKind;
+  using Memory = OperatorMemory;
+  return operator_table(devices, options, &Memory::unfreed,
+                        {
+                            {"bytes", "Bytes", bytes, told_of(&Memory::unfreed)},
+                            {"count", "Allocs", count, told_of(&Memory::unfreed_count)},
+                            {"steps", "In steps", count, told_of(&Memory::unfreed_steps)},
+                        });
 }
 
 // Returns the highest point of each of `count` equal parts of the curve's time.
@@ -69,45 +209,52 @@ std::string sparks_of(const DeviceMemory& device) {
   return text;
 }
 
-Table device_table(const std::vector<DeviceMemory>& devices) {
-  Table table({{"rank", "Rank", ColumnKind::count},
-               {"device", "Device", ColumnKind::text},
-               {"allocations", "Allocs", ColumnKind::count, Readers::some},
-               {"frees", "Frees", ColumnKind::count, Readers::few},
-               {"start_bytes", "Start", ColumnKind::bytes, Readers::few},
-               {"peak_bytes", "Peak", ColumnKind::bytes},
-               {"mean_bytes", "Mean", ColumnKind::bytes, Readers::few},
-               {"end_bytes", "End", ColumnKind::bytes, Readers::most},
-               {"reserved_peak_bytes", "Reserved", ColumnKind::bytes, Readers::some},
-               {"unfreed_bytes", "Unfreed", ColumnKind::bytes, Readers::some},
-               {"growth_bytes_per_step", "Growth/step", ColumnKind::bytes, Readers::most},
-               {"peak_at_ns", "Peak at", ColumnKind::duration, Readers::few},
-               {"peak_step", "In step", ColumnKind::count, Readers::some},
-               {"curve", "Curve", ColumnKind::text, Readers::some},
-               {"peak_op", "Operator at peak", ColumnKind::text, Readers::most}});
-  for (const DeviceMemory& device : devices) {
-    std::int64_t unfreed = 0;
-    for (const auto& [name, memory] : device.operators) unfreed += memory.unfreed;
-    table.add_row({device.rank, device.name(), device.allocations, device.frees,
-                   device.curve.front().allocated, device.peak().allocated, device.mean(),
-                   device.curve.back().allocated, told(device.reserved_peak()),
-                   told(device.has_addresses ? unfreed : kNotGiven), maybe(device.growth_per_step),
-                   device.peak().at_ns, maybe(device.peak_step), sparks_of(device),
-                   text_or_nothing(device.peak_operator)});
-  }
-  return table;
+std::int64_t unfreed_of(const DeviceMemory& device) {
+  if (!device.has_addresses) return kNotGiven;
+  std::int64_t unfreed = 0;
+  for (const auto& [name, memory] : device.operators) unfreed += memory.unfreed;
+  return unfreed;
 }
 
-Table curve_table(const std::vector<DeviceMemory>& devices, std::size_t count) {
-  Table table({{"rank", "Rank", ColumnKind::count},
-               {"device", "Device", ColumnKind::text},
-               {"at_ns", "From", ColumnKind::duration},
-               {"allocated_bytes", "Allocated", ColumnKind::bytes},
-               {"reserved_bytes", "Reserved", ColumnKind::bytes}});
+Table device_table(const std::vector<DeviceMemory>& devices) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = DeviceMemory;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"device", "Device", text, &Row::name},
+      {"allocations", "Allocs", count, some, &Row::allocations},
+      {"frees", "Frees", count, few, &Row::frees},
+      {"start_bytes", "Start", bytes, few, [](auto& of) { return of.curve.front().allocated; }},
+      {"peak_bytes", "Peak", bytes, [](auto& of) { return of.peak().allocated; }},
+      {"mean_bytes", "Mean", bytes, few, &Row::mean},
+      {"end_bytes", "End", bytes, most, [](auto& of) { return of.curve.back().allocated; }},
+      {"reserved_peak_bytes", "Reserved", bytes, some,
+       [](auto& of) { return told(of.reserved_peak()); }},
+      {"unfreed_bytes", "Unfreed", bytes, some, [](auto& of) { return told(unfreed_of(of)); }},
+      {"growth_bytes_per_step", "Growth/step", bytes, most, &Row::growth_per_step},
+      {"peak_at_ns", "Peak at", duration, few, [](auto& of) { return of.peak().at_ns; }},
+      {"peak_step", "In step", count, some, &Row::peak_step},
+      {"curve", "Curve", text, some, &sparks_of},
+      {"peak_op", "Operator at peak", text, most, text_of(&Row::peak_operator)},
+  };
+  return make_table(devices, columns);
+}
+
+Table curve_table(const std::vector<DeviceMemory>& devices, std::size_t parts) {
+  using enum ColumnKind;
+  using Row = std::pair<const DeviceMemory&, MemoryPoint>;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, [](auto& of) { return of.first.rank; }},
+      {"device", "Device", text, [](auto& of) { return of.first.name(); }},
+      {"at_ns", "From", duration, [](auto& of) { return of.second.at_ns; }},
+      {"allocated_bytes", "Allocated", bytes, [](auto& of) { return of.second.allocated; }},
+      {"reserved_bytes", "Reserved", bytes, [](auto& of) { return told(of.second.reserved); }},
+  };
+  Table table = empty_table(columns);
   for (const DeviceMemory& device : devices)
-    for (const MemoryPoint& point : highest_points(device, count))
-      table.add_row(
-          {device.rank, device.name(), point.at_ns, point.allocated, told(point.reserved)});
+    for (const MemoryPoint& point : highest_points(device, parts))
+      add_row(table, columns, {device, point});
   return table;
 }
 
@@ -131,32 +278,32 @@ bool is_memory(const CounterSeries& series, bool all) {
                              [](const CounterValue& value) { return value.value != 0; }));
 }
 
-void add_counter(const RankEvents& rank, const CounterSeries& series, bool processes,
-                 Table& table) {
+// The values of a counter of memory on a rank.
+struct MemoryCounter {
+  std::int64_t rank = 0;
+  CounterSeries series;
+  double least = 0;
+  double mean = 0;
+  double most = 0;
+  std::optional<double> growth;
+};
+
+MemoryCounter measure(const RankEvents& rank, CounterSeries series) {
+  double sum = 0;
   double least = series.values.front().value;
   double most = least;
-  double sum = 0;
   for (const CounterValue& value : series.values) {
     least = std::min(least, value.value);
     most = std::max(most, value.value);
     sum += value.value;
   }
-  const auto count = static_cast<std::int64_t>(series.values.size());
-  std::vector<Cell> cells;
-  cells.emplace_back(rank.rank);
-  cells.emplace_back(series.name);
-  if (processes) cells.push_back(text_or_nothing(series.process));
-  cells.push_back(unit_cell(series.unit));
-  cells.emplace_back(count);
-  for (const double value : {series.values.front().value, least, sum / static_cast<double>(count),
-                             most, series.values.back().value})
-    cells.emplace_back(value);
-  cells.push_back(maybe(growth_of(rank, series)));
-  table.add_row(std::move(cells));
+  const double mean = sum / static_cast<double>(series.values.size());
+  const std::optional<double> growth = growth_of(rank, series);
+  return {rank.rank, std::move(series), least, mean, most, growth};
 }
 
 Table host_table(const Run& run, bool all) {
-  std::vector<std::pair<const RankEvents*, CounterSeries>> found;
+  std::vector<MemoryCounter> found;
   bool processes = false;
   using Counters = std::vector<CounterSeries>;
   const auto find = [&](std::size_t rank) { return find_counters(run, run.ranks[rank]); };
@@ -164,64 +311,53 @@ Table host_table(const Run& run, bool all) {
     for (CounterSeries& series : counters) {
       if (!is_memory(series, all)) continue;
       processes |= !series.process.empty();
-      found.emplace_back(&run.ranks[rank], std::move(series));
+      found.push_back(measure(run.ranks[rank], std::move(series)));
     }
   });
-  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count},
-                              {"counter", "Counter", ColumnKind::text}};
-  if (processes) columns.push_back({"process", "Process", ColumnKind::text, Readers::most});
-  const std::vector<Column> rest{
-      {"unit", "Unit", ColumnKind::text, Readers::few},
-      {"samples", "Samples", ColumnKind::count, Readers::some},
-      {"start", "Start", ColumnKind::quantity, Readers::most},
-      {"least", "Least", ColumnKind::quantity, Readers::some},
-      {"mean", "Mean", ColumnKind::quantity, Readers::some},
-      {"most", "Most", ColumnKind::quantity},
-      {"end", "End", ColumnKind::quantity},
-      {"growth_per_step", "Growth/step", ColumnKind::quantity, Readers::most}};
-  columns.insert(columns.end(), rest.begin(), rest.end());
-  Table table(columns);
-  for (const auto& [rank, series] : found) add_counter(*rank, series, processes, table);
-  return table;
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = MemoryCounter;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"counter", "Counter", text, [](auto& of) { return of.series.name; }},
+      {"process", "Process", text, Readers::most, processes,
+       [](auto& of) { return text_or_nothing(of.series.process); }},
+      {"unit", "Unit", text, few, [](auto& of) { return unit_cell(of.series.unit); }},
+      {"samples", "Samples", count, some, [](auto& of) { return of.series.values.size(); }},
+      {"start", "Start", quantity, Readers::most,
+       [](auto& of) { return of.series.values.front().value; }},
+      {"least", "Least", quantity, some, &Row::least},
+      {"mean", "Mean", quantity, some, &Row::mean},
+      {"most", "Most", quantity, &Row::most},
+      {"end", "End", quantity, [](auto& of) { return of.series.values.back().value; }},
+      {"growth_per_step", "Growth/step", quantity, Readers::most, &Row::growth},
+  };
+  return make_table(found, columns);
 }
 
 Table function_table(const std::vector<MemoryStatsFile>& stats, const MemoryOptions& options) {
-  std::vector<Column> columns{{"function", "Function", ColumnKind::text},
-                              {"value", "Value", ColumnKind::text}};
-  if (options.by_rank) columns.push_back({"rank", "Rank", ColumnKind::count});
-  const std::vector<Column> rest{
-      {"unit", "Unit", ColumnKind::text, Readers::few},
-      {"ranks", "Ranks", ColumnKind::count, Readers::few},
-      {"iterations", "Iters", ColumnKind::count, Readers::some},
-      {"start", "Start", ColumnKind::quantity, Readers::most},
-      {"end", "End", ColumnKind::quantity},
-      {"difference", "Difference", ColumnKind::quantity},
-      {"least", "Least", ColumnKind::quantity, Readers::some},
-      {"most", "Most", ColumnKind::quantity, Readers::most},
-      {"most_rank", "Of rank", ColumnKind::count, Readers::some},
-      {"growth_per_step", "Growth/step", ColumnKind::quantity, Readers::most}};
-  columns.insert(columns.end(), rest.begin(), rest.end());
-  Table table(columns);
-  for (const MemoryStatsRow& row :
-       compare_memory_stats(stats, {options.by_rank, options.all_values})) {
-    const QuantityUnit unit = is_bytes_value(row.value) ? QuantityUnit::bytes : QuantityUnit::none;
-    std::vector<Cell> cells;
-    cells.emplace_back(row.function);
-    cells.emplace_back(row.value);
-    if (options.by_rank) cells.push_back(maybe(row.rank));
-    cells.push_back(unit_cell(unit));
-    cells.emplace_back(row.ranks);
-    cells.emplace_back(row.iterations);
-    cells.push_back(maybe(row.start));
-    cells.push_back(maybe(row.end));
-    cells.push_back(maybe(row.difference));
-    cells.emplace_back(row.least);
-    cells.emplace_back(row.most);
-    cells.emplace_back(row.most_rank);
-    cells.push_back(maybe(row.growth));
-    table.add_row(std::move(cells));
-  }
-  return table;
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = MemoryStatsRow;
+  const auto unit_of = [](auto& of) {
+    return unit_cell(is_bytes_value(of.value) ? QuantityUnit::bytes : QuantityUnit::none);
+  };
+  const ColumnsOf<Row> columns{
+      {"function", "Function", text, &Row::function},
+      {"value", "Value", text, &Row::value},
+      {"rank", "Rank", count, options.by_rank, &Row::rank},
+      {"unit", "Unit", text, few, unit_of},
+      {"ranks", "Ranks", count, few, &Row::ranks},
+      {"iterations", "Iters", count, some, &Row::iterations},
+      {"start", "Start", quantity, Readers::most, &Row::start},
+      {"end", "End", quantity, &Row::end},
+      {"difference", "Difference", quantity, &Row::difference},
+      {"least", "Least", quantity, some, &Row::least},
+      {"most", "Most", quantity, Readers::most, &Row::most},
+      {"most_rank", "Of rank", count, some, &Row::most_rank},
+      {"growth_per_step", "Growth/step", quantity, Readers::most, &Row::growth},
+  };
+  return make_table(compare_memory_stats(stats, {options.by_rank, options.all_values}), columns);
 }
 
 std::string files_json(const std::vector<MemoryStatsFile>& stats) {
@@ -301,7 +437,12 @@ Report memory_report(const Run& run, const std::vector<MemoryStatsFile>& stats,
   add_headline(devices, report);
   add_notes(run, devices, any_counter, stats, report);
   report.tables.push_back({"rows", "", device_table(devices)});
-  append_operator_tables(devices, options, report);
+  const OperatorDevices by_device = gather_operators(devices, options.by_rank);
+  report.tables.push_back({"operators", "Who allocates", allocators_table(by_device, options)});
+  report.tables.push_back(
+      {"peak", "Who had allocated what was there at the peak", peak_table(by_device, options)});
+  report.tables.push_back(
+      {"unfreed", "Who allocated what was never freed", unfreed_table(by_device, options)});
   if (options.curve > 0)
     report.tables.push_back({"curve", "Curves: the highest from each moment to the next",
                              curve_table(devices, options.curve)});

@@ -16,11 +16,8 @@ struct MemoryOptions {
   bool all_values = false;     // include values that are always 0, see MemoryStatsOptions::all
 };
 
-// JSON: "rows": [{"rank","device","allocations","frees","start_bytes","peak_bytes","mean_bytes",
-// "end_bytes","reserved_peak_bytes","unfreed_bytes","growth_bytes_per_step","peak_at_ns",
-// "peak_step","peak_op","curve"}] by device of torch's allocators; "operators", "peak" and
-// "unfreed": the operators that allocated the memory; "curve" if requested; "host": counters of
-// memory; "functions": memory stats (memory_stats.h); "stats_files": their files.
+// The tables "operators", "peak" and "unfreed" have the operators that allocated the memory; "host"
+// has counters of memory, and "functions" memory stats (memory_stats.h) from "stats_files".
 //
 // CSV has the first of rows, host and functions that is not empty. The run must have been read with
 // details and samples.

@@ -5,84 +5,71 @@
 #include "analysis/work/op_groups.h"
 #include "analysis/work/work_names.h"
 #include "output/json_writer.h"
+#include "run/event_columns.h"
+#include "table/columns.h"
 
-#include <algorithm>
+#include <string_view>
 
 namespace traceloom {
 namespace {
 
-std::vector<Column> columns_for(const OpsOptions& options, bool has_devices) {
-  std::vector<Column> columns;
-  if (options.by_rank) columns.push_back({"rank", "Rank", ColumnKind::count});
-  if (options.by_thread) columns.push_back({"thread", "Thread", ColumnKind::text});
+struct OpRow : OpGroup {
+  OpKey key;
+  std::string_view arguments;  // for find_detail()
+};
+
+ColumnsOf<OpRow> columns_for(const OpsOptions& by, const OpGroups& groups) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = OpRow;
+  const OpTotals& totals = groups.totals();
   // People do not need columns that are 0 everywhere.
   const auto if_devices = [&](Readers with, Readers without) {
-    return has_devices ? with : without;
+    return totals.device_self_ns > 0 ? with : without;
   };
-  const Readers device = if_devices(Readers::all, Readers::programs);
-  const Readers device_more = if_devices(Readers::some, Readers::programs);
-  const std::vector<Column> numbers{
-      {"count", "Count", ColumnKind::count},
-      {"launchers", "Launchers", ColumnKind::count, Readers::programs},
-      {"device_share", "Device %", ColumnKind::share, device},
-      {"device_self_ns", "Device self", ColumnKind::duration, device},
-      {"device_total_ns", "Device total", ColumnKind::duration,
-       if_devices(Readers::most, Readers::programs)},
-      {"device_mean_ns", "Device avg", ColumnKind::duration,
-       if_devices(Readers::few, Readers::programs)},
-      {"device_p50_ns", "Device med", ColumnKind::duration, Readers::programs},
-      {"device_p90_ns", "Device P90", ColumnKind::duration, Readers::programs},
-      {"device_p99_ns", "Device P99", ColumnKind::duration, Readers::programs},
-      {"device_max_ns", "Device max", ColumnKind::duration, Readers::programs},
-      {"host_share", "Host %", ColumnKind::share, if_devices(Readers::programs, Readers::all)},
-      {"host_self_ns", "Host self", ColumnKind::duration, if_devices(Readers::most, Readers::all)},
-      {"host_total_ns", "Host total", ColumnKind::duration,
-       if_devices(Readers::some, Readers::most)},
-      {"host_mean_ns", "Avg", ColumnKind::duration, if_devices(Readers::few, Readers::most)},
-      {"host_min_ns", "Min", ColumnKind::duration, Readers::programs},
-      {"host_p50_ns", "Med", ColumnKind::duration, Readers::some},
-      {"host_p90_ns", "P90", ColumnKind::duration, Readers::programs},
-      {"host_p99_ns", "P99", ColumnKind::duration, Readers::few},
-      {"host_max_ns", "Max", ColumnKind::duration, if_devices(Readers::few, Readers::some)},
-      {"tensor_core_eligible", "TC eligible", ColumnKind::count, Readers::programs},
-      {"tensor_core_self_share", "TC self %", ColumnKind::share, Readers::programs},
-      {"tensor_core_total_share", "TC %", ColumnKind::share, device_more}};
-  columns.insert(columns.end(), numbers.begin(), numbers.end());
-  if (options.by_type) columns.push_back({"type", "Type", ColumnKind::text});
-  add_argument_columns(columns, options.by_shape, options.by_arguments);
-  if (options.by_name) columns.push_back({"name", "Name", ColumnKind::text});
-  return columns;
-}
-
-void add_numbers(std::vector<Cell>& cells, const OpGroup& group, const OpTotals& totals) {
-  const TimeStats& host = group.host;
-  const TimeStats& device = group.device;
-  cells.emplace_back(host.count);
-  cells.emplace_back(device.count);
-  cells.push_back(share_cell(group.device_self_ns, totals.device_self_ns));
-  for (const std::int64_t ns : {group.device_self_ns, group.device_total_ns, device.mean_ns,
-                                device.p50_ns, device.p90_ns, device.p99_ns, device.max_ns})
-    cells.emplace_back(ns);
-  cells.push_back(share_cell(group.host_self_ns, totals.host_self_ns));
-  for (const std::int64_t ns : {group.host_self_ns, host.total_ns, host.mean_ns, host.min_ns,
-                                host.p50_ns, host.p90_ns, host.p99_ns, host.max_ns})
-    cells.emplace_back(ns);
-  cells.emplace_back(group.eligible);
-  cells.push_back(share_cell(group.tensor_self_ns, group.kernel_self_ns));
-  cells.push_back(share_cell(group.tensor_total_ns, group.kernel_total_ns));
-}
-
-std::vector<Cell> cells_of(const OpGroups& groups, const OpKey& key, const OpGroup& group,
-                           const OpsOptions& options) {
-  std::vector<Cell> cells;
-  if (options.by_rank) cells.emplace_back(key[kOpRank]);
-  if (options.by_thread) cells.push_back(text_or_nothing(groups.thread(key)));
-  add_numbers(cells, group, groups.totals());
-  if (options.by_type)
-    cells.emplace_back(std::string(to_string(static_cast<WorkType>(key[kOpType]))));
-  add_argument_cells(cells, groups.arguments(key), options.by_shape, options.by_arguments);
-  if (options.by_name) cells.emplace_back(std::string(groups.name(key)));
-  return cells;
+  return {
+      {"rank", "Rank", count, by.by_rank, [](auto& of) { return of.key[kOpRank]; }},
+      {"thread", "Thread", text, by.by_thread,
+       [&](auto& of) { return text_or_nothing(groups.thread(of.key)); }},
+      {"count", "Count", count, path(&Row::host, &TimeStats::count)},
+      {"launchers", "Launchers", count, programs, path(&Row::device, &TimeStats::count)},
+      {"device_share", "Device %", share, if_devices(all, programs),
+       [&](auto& of) { return share_cell(of.device_self_ns, totals.device_self_ns); }},
+      {"device_self_ns", "Device self", duration, if_devices(all, programs), &Row::device_self_ns},
+      {"device_total_ns", "Device total", duration, if_devices(most, programs),
+       &Row::device_total_ns},
+      {"device_mean_ns", "Device avg", duration, if_devices(few, programs),
+       path(&Row::device, &TimeStats::mean_ns)},
+      {"device_p50_ns", "Device med", duration, programs, path(&Row::device, &TimeStats::p50_ns)},
+      {"device_p90_ns", "Device P90", duration, programs, path(&Row::device, &TimeStats::p90_ns)},
+      {"device_p99_ns", "Device P99", duration, programs, path(&Row::device, &TimeStats::p99_ns)},
+      {"device_max_ns", "Device max", duration, programs, path(&Row::device, &TimeStats::max_ns)},
+      {"host_share", "Host %", share, if_devices(programs, all),
+       [&](auto& of) { return share_cell(of.host_self_ns, totals.host_self_ns); }},
+      {"host_self_ns", "Host self", duration, if_devices(most, all), &Row::host_self_ns},
+      {"host_total_ns", "Host total", duration, if_devices(some, most),
+       path(&Row::host, &TimeStats::total_ns)},
+      {"host_mean_ns", "Avg", duration, if_devices(few, most),
+       path(&Row::host, &TimeStats::mean_ns)},
+      {"host_min_ns", "Min", duration, programs, path(&Row::host, &TimeStats::min_ns)},
+      {"host_p50_ns", "Med", duration, some, path(&Row::host, &TimeStats::p50_ns)},
+      {"host_p90_ns", "P90", duration, programs, path(&Row::host, &TimeStats::p90_ns)},
+      {"host_p99_ns", "P99", duration, few, path(&Row::host, &TimeStats::p99_ns)},
+      {"host_max_ns", "Max", duration, if_devices(few, some), path(&Row::host, &TimeStats::max_ns)},
+      {"tensor_core_eligible", "TC eligible", count, programs, &Row::eligible},
+      {"tensor_core_self_share", "TC self %", share, programs,
+       share_of(&Row::tensor_self_ns, &Row::kernel_self_ns)},
+      {"tensor_core_total_share", "TC %", share, if_devices(some, programs),
+       share_of(&Row::tensor_total_ns, &Row::kernel_total_ns)},
+      {"type", "Type", text, by.by_type,
+       [](auto& of) { return to_string(static_cast<WorkType>(of.key[kOpType])); }},
+      {"shape", "Shape", text, by.by_shape || by.by_arguments,
+       [](auto& of) { return text_or_nothing(find_shape(of.arguments)); }},
+      {"types", "Types", text, by.by_arguments, detail_of(&Row::arguments, "Input type")},
+      {"strides", "Strides", text, by.by_arguments, detail_of(&Row::arguments, "Input Strides")},
+      {"inputs", "Inputs", text, by.by_arguments, detail_of(&Row::arguments, "Concrete Inputs")},
+      {"name", "Name", text, by.by_name, [&](auto& of) { return groups.name(of.key); }},
+  };
 }
 
 std::string totals_json(const OpTotals& totals) {
@@ -117,20 +104,17 @@ void add_notes(Report& report, const OpTotals& totals, bool any) {
 
 Report ops_report(const Run& run, const OpsOptions& options) {
   OpGroups groups(run, options);
-  std::vector<std::vector<Cell>> rows;
-  rows.reserve(groups.size());
+  const ColumnsOf<OpRow> columns = columns_for(options, groups);
+  Table table = empty_table(columns);
   groups.for_each([&](const OpKey& key, const OpGroup& group) {
-    rows.push_back(cells_of(groups, key, group, options));
+    add_row(table, columns, {group, key, groups.arguments(key)});
   });
   // The order of groups depends on the files; the order of rows must not.
-  std::sort(rows.begin(), rows.end());
-  const bool has_devices = groups.totals().device_self_ns > 0;
-  Table table(columns_for(options, has_devices));
-  for (std::vector<Cell>& row : rows) table.add_row(std::move(row));
-  table.sort_by(has_devices ? "device_self_ns" : "host_self_ns");
+  table.sort_rows();
+  table.sort_by(groups.totals().device_self_ns > 0 ? "device_self_ns" : "host_self_ns");
   Report report("ops", run);
   report.values.emplace_back("totals", totals_json(groups.totals()));
-  add_notes(report, groups.totals(), !rows.empty());
+  add_notes(report, groups.totals(), !table.rows().empty());
   report.tables.push_back({"rows", "", std::move(table)});
   return report;
 }

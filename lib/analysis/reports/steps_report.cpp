@@ -9,37 +9,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 namespace traceloom {
 namespace {
 
-std::string role_key(Role role, bool raw) {
-  return fmt::format("{}{}_ns", raw ? "raw_" : "", role_name(role));
-}
-
-void append_role_columns(std::vector<Column>& columns, bool raw) {
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
-    const std::string title = role_title(role);
-    columns.push_back({role_key(role, raw), raw ? "Raw " + title : title, ColumnKind::duration,
-                       raw ? Readers::few : role_readers(role)});
-  }
-}
-
-void append_role_cells(std::vector<Cell>& cells, const RoleTimes& times) {
-  for (std::size_t i = 0; i < kRoleCount; ++i) cells.emplace_back(times[static_cast<Role>(i)]);
-}
-
-Cell optional_number(std::int64_t number) {
-  return number == kNoId ? Cell{} : Cell{number};
-}
-
-const Column kKindColumn{"kind", "Kind", ColumnKind::text};
-
-Cell kind_cell(StepPhase phase) {
-  return phase == StepPhase::none ? Cell{} : Cell{std::string(to_string(phase))};
+// The columns with which rows of steps begin: the rank and, if there are several, the kind.
+template <typename Row>
+ColumnsOf<Row> first_columns(bool kinds) {
+  using enum ColumnKind;
+  return {
+      {"rank", "Rank", count, [](auto& of) { return of.rank; }},
+      {"kind", "Kind", text, kinds,
+       [](auto& of) { return cell_if(of.phase != StepPhase::none, to_string(of.phase)); }},
+  };
 }
 
 bool has_kinds(const std::vector<RankRoles>& ranks) {
@@ -70,92 +53,98 @@ StepSum sum_of(const RankRoles& rank, StepPhase phase) {
   return sum;
 }
 
-// Returns the first cells of a row about a rank's steps of one kind.
-std::vector<Cell> row_start(const RankRoles& rank, StepPhase phase, bool kinds) {
-  std::vector<Cell> cells{Cell{rank.rank}};
-  if (kinds) cells.push_back(kind_cell(phase));
-  return cells;
-}
+struct StepRow {
+  std::int64_t rank = 0;
+  StepPhase phase = StepPhase::none;
+  const StepRoles& roles;
+};
 
-std::vector<Column> step_columns(bool raw, bool epochs, bool kinds) {
-  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count}};
-  if (kinds) columns.push_back(kKindColumn);
-  if (epochs) columns.push_back({"epoch", "Epoch", ColumnKind::count});
-  columns.push_back({"step", "Step", ColumnKind::count});
-  columns.push_back({"total_ns", "Total", ColumnKind::duration});
-  append_role_columns(columns, false);
-  if (raw) append_role_columns(columns, true);
-  columns.push_back({"counted", "Counted", ColumnKind::flag, Readers::few});
+ColumnsOf<StepRow> step_columns(bool raw, bool epochs, bool kinds) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = StepRow;
+  const auto known = [](std::int64_t number) { return cell_if(number != kNoId, number); };
+  ColumnsOf<Row> columns = first_columns<Row>(kinds);
+  columns.push_back(
+      {"epoch", "Epoch", count, epochs, [=](auto& of) { return known(of.roles.step.epoch); }});
+  columns.push_back({"step", "Step", count, [=](auto& of) { return known(of.roles.step.number); }});
+  columns.push_back({"total_ns", "Total", duration, [](auto& of) { return of.roles.total_ns; }});
+  append_roles(columns, {"{}_ns", duration},
+               [](const Row& of, Role role) { return of.roles.exclusive[role]; });
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const Role role = static_cast<Role>(i);
+    columns.push_back({fmt::format("raw_{}_ns", role_name(role)), "Raw " + role_title(role),
+                       duration, few, raw, [role](auto& of) { return of.roles.raw[role]; }});
+  }
+  columns.push_back(
+      {"counted", "Counted", flag, few, [](auto& of) { return of.roles.step.counted; }});
   return columns;
 }
 
-using Statistic = std::function<std::int64_t(const std::vector<std::int64_t>&)>;
+// The numbers of a rank's steps of one kind.
+struct StatisticRow {
+  std::int64_t rank = 0;
+  StepPhase phase = StepPhase::none;
+  std::string_view statistic;
+  std::int64_t total_ns = 0;
+  RoleTimes roles;
+};
 
 // Computes each column by itself: no step is the median in all columns.
-void add_statistic(Table& table, std::vector<Cell> cells, const RankRoles& rank, StepPhase phase,
-                   const Statistic& statistic) {
+StatisticRow at_percent(const RankRoles& rank, StepPhase phase, std::string_view statistic,
+                        std::size_t percent) {
   const auto value = [&](auto number_of) {
     std::vector<std::int64_t> values;
     values.reserve(rank.steps.size());
     for (const StepRoles& step : rank.steps)
       if (is_of_mean(step, phase)) values.push_back(number_of(step));
-    return Cell{statistic(values)};
+    return percentile(values, percent);
   };
-  cells.push_back(value([](const StepRoles& step) { return step.total_ns; }));
-  for (std::size_t i = 0; i < kRoleCount; ++i)
-    cells.push_back(
-        value([&](const StepRoles& step) { return step.exclusive[static_cast<Role>(i)]; }));
-  table.add_row(std::move(cells));
+  StatisticRow row{
+      rank.rank, phase, statistic, value([](const StepRoles& step) { return step.total_ns; }), {}};
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const Role role = static_cast<Role>(i);
+    row.roles[role] = value([&](const StepRoles& step) { return step.exclusive[role]; });
+  }
+  return row;
 }
 
 Table summary_table(const std::vector<RankRoles>& ranks) {
-  const bool kinds = has_kinds(ranks);
-  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count}};
-  if (kinds) columns.push_back(kKindColumn);
-  columns.push_back({"statistic", "Steps", ColumnKind::text});
-  columns.push_back({"total_ns", "Total", ColumnKind::duration});
-  append_role_columns(columns, false);
-  Table table(columns);
-  const auto at = [](std::size_t percent) {
-    return
-        [percent](const std::vector<std::int64_t>& values) { return percentile(values, percent); };
-  };
+  using enum ColumnKind;
+  using Row = StatisticRow;
+  std::vector<Row> rows;
   for_each_kind(ranks, [&](const RankRoles& rank, StepPhase phase) {
-    const auto start = [&](const char* statistic) {
-      std::vector<Cell> cells = row_start(rank, phase, kinds);
-      cells.emplace_back(std::string(statistic));
-      return cells;
-    };
     const StepRoles mean = sum_of(rank, phase).mean();
-    std::vector<Cell> cells = start("mean");
-    cells.emplace_back(mean.total_ns);
-    append_role_cells(cells, mean.exclusive);
-    table.add_row(std::move(cells));
-    add_statistic(table, start("p50"), rank, phase, at(50));
-    add_statistic(table, start("p99"), rank, phase, at(99));
-    add_statistic(table, start("max"), rank, phase, at(100));
+    rows.push_back({rank.rank, phase, "mean", mean.total_ns, mean.exclusive});
+    rows.push_back(at_percent(rank, phase, "p50", 50));
+    rows.push_back(at_percent(rank, phase, "p99", 99));
+    rows.push_back(at_percent(rank, phase, "max", 100));
   });
-  return table;
+  ColumnsOf<Row> columns = first_columns<Row>(has_kinds(ranks));
+  columns.push_back({"statistic", "Steps", text, &Row::statistic});
+  columns.push_back({"total_ns", "Total", duration, &Row::total_ns});
+  append_roles(columns, {"{}_ns", duration},
+               [](const Row& of, Role role) { return of.roles[role]; });
+  return make_table(rows, columns);
 }
 
+struct ShareRow {
+  std::int64_t rank = 0;
+  StepPhase phase = StepPhase::none;
+  RoleShares shares;
+};
+
 Table share_table(const std::vector<RankRoles>& ranks) {
-  const bool kinds = has_kinds(ranks);
-  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count}};
-  if (kinds) columns.push_back(kKindColumn);
-  for (std::size_t i = 0; i < kRoleCount; ++i)
-    columns.push_back({std::string(role_name(static_cast<Role>(i))),
-                       role_title(static_cast<Role>(i)), ColumnKind::share,
-                       role_readers(static_cast<Role>(i))});
-  Table table(columns);
+  using Row = ShareRow;
+  std::vector<Row> rows;
   for_each_kind(ranks, [&](const RankRoles& rank, StepPhase phase) {
     const StepSum steps = sum_of(rank, phase);
-    if (steps.sum().total_ns <= 0) return;
-    const RoleShares shares = steps.shares();
-    std::vector<Cell> cells = row_start(rank, phase, kinds);
-    for (std::size_t i = 0; i < kRoleCount; ++i) cells.emplace_back(shares[static_cast<Role>(i)]);
-    table.add_row(std::move(cells));
+    if (steps.sum().total_ns > 0) rows.push_back({rank.rank, phase, steps.shares()});
   });
-  return table;
+  ColumnsOf<Row> columns = first_columns<Row>(has_kinds(ranks));
+  append_roles(columns, {"{}", ColumnKind::share},
+               [](const Row& of, Role role) { return of.shares[role]; });
+  return make_table(rows, columns);
 }
 
 Table rows_table(const std::vector<RankRoles>& ranks, bool raw) {
@@ -163,19 +152,11 @@ Table rows_table(const std::vector<RankRoles>& ranks, bool raw) {
     return std::any_of(rank.steps.begin(), rank.steps.end(),
                        [](const StepRoles& step) { return step.step.epoch != kNoId; });
   });
-  const bool kinds = has_kinds(ranks);
-  Table table(step_columns(raw, epochs, kinds));
+  const ColumnsOf<StepRow> columns = step_columns(raw, epochs, has_kinds(ranks));
+  Table table = empty_table(columns);
   for (const RankRoles& rank : ranks)
-    for (const StepRoles& step : rank.steps) {
-      std::vector<Cell> cells = row_start(rank, step.step.phase, kinds);
-      if (epochs) cells.push_back(optional_number(step.step.epoch));
-      cells.push_back(optional_number(step.step.number));
-      cells.emplace_back(step.total_ns);
-      append_role_cells(cells, step.exclusive);
-      if (raw) append_role_cells(cells, step.raw);
-      cells.emplace_back(step.step.counted);
-      table.add_row(std::move(cells));
-    }
+    for (const StepRoles& step : rank.steps)
+      add_row(table, columns, {rank.rank, step.step.phase, step});
   return table;
 }
 
@@ -209,16 +190,16 @@ std::vector<std::int64_t> ranks_of(const Run& run) {
 }  // namespace
 
 Table roles_table(const StepSum& steps) {
-  Table table({{"role", "Role", ColumnKind::text},
-               {"mean_ns", "Mean/step", ColumnKind::duration},
-               {"share", "Share", ColumnKind::share}});
-  if (steps.count() == 0) return table;
-  const StepRoles means = steps.mean();
-  const RoleShares shares = steps.shares();
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
-    table.add_row({std::string(kRoleNames[i]), means.exclusive[role], shares[role]});
-  }
+  using enum ColumnKind;
+  using Row = Role;
+  const ColumnsOf<Row> columns{
+      {"role", "Role", text, [](Row role) { return role_name(role); }},
+      {"mean_ns", "Mean/step", duration, [&](Row role) { return steps.mean().exclusive[role]; }},
+      {"share", "Share", share, [&](Row role) { return steps.shares()[role]; }},
+  };
+  Table table = empty_table(columns);
+  for (std::size_t i = 0; i < kRoleCount && steps.count() > 0; ++i)
+    add_row(table, columns, static_cast<Role>(i));
   return table;
 }
 

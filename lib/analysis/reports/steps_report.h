@@ -10,11 +10,8 @@ struct StepsOptions {
   bool raw = false;  // add columns of roles by themselves, which overlap
 };
 
-// JSON: "rows": [{"rank","step","epoch","total_ns","kernel_ns","memcpy_ns","memset_ns",
-// "communication_ns","runtime_ns","dataloader_ns","cpu_ns","host_code_ns","other_ns","counted"}],
-// with raw also "raw_kernel_ns" and so on; "summary": the same for all steps of a rank as mean,
-// p50, p99 and max, with "statistic"; "shares": [{"rank","role","share"}] of the mean step; "mean":
-// [{"role","mean_ns","share"}] of all ranks together (mean_basis()), if there are several.
+// The table "summary" has statistics over all steps of a rank, "shares" and "mean" those of the
+// mean step of a rank, and of all ranks together (mean_basis()).
 //
 // "counted" is false for the tail (run/steps.h). For an inference engine all rows have a "kind",
 // prefill or decode, and the means are "mean_prefill" and "mean_decode".

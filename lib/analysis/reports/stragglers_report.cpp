@@ -7,6 +7,7 @@
 #include "base/arithmetic.h"
 #include "base/units.h"
 #include "output/json_writer.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -61,36 +62,54 @@ void write_verdict(const Straggler& found, std::string& text) {
   json.end_object();
 }
 
+// The place of a rank among those that meet.
+struct MetRank {
+  const RankRoles& rank;
+  const RoleTimes& own;
+  std::size_t index = 0;
+};
+
+// The sum over the steps that all ranks share.
+std::int64_t shared_ns(const RankWaits& waits, const MetRank& of) {
+  std::int64_t total_ns = 0;
+  for_each_shared(of.rank.steps, waits.step_index[of.index],
+                  [&](std::size_t, const StepRoles& step) { add_to(total_ns, step.total_ns); });
+  return total_ns;
+}
+
 Table rows_table(const RankWaits& waits, const std::vector<RankRoles>& roles) {
-  Table table({{"rank", "Rank", ColumnKind::count},
-               {"steps", "Steps", ColumnKind::count, Readers::some},
-               {"waited_for_share", "Last", ColumnKind::share},
-               {"delay_ns_per_step", "Delay/step", ColumnKind::duration},
-               {"wait_ns_per_step", "Wait/step", ColumnKind::duration},
-               {"step_ns", "Step", ColumnKind::duration, Readers::most},
-               {"own_kernel_ns", "Kernel", ColumnKind::duration, Readers::most},
-               {"own_memcpy_ns", "Memcpy", ColumnKind::duration, Readers::some},
-               {"own_runtime_ns", "Runtime", ColumnKind::duration, Readers::some},
-               {"own_dataloader_ns", "Loader", ColumnKind::duration, Readers::most},
-               {"own_cpu_ns", "CPU", ColumnKind::duration, Readers::most},
-               {"own_other_ns", "Other", ColumnKind::duration, Readers::some}});
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = MetRank;
   const std::vector<std::size_t> last = waits.times_last();
   const auto steps = static_cast<std::int64_t>(waits.steps.size());
   const bool meet = waits.kind != MeetingKind::none;
-  const auto if_they_meet = [&](const Cell& cell) { return meet ? cell : Cell{}; };
-  for (std::size_t i = 0; i < waits.ranks.size() && steps > 0; ++i) {
-    const RankRoles& rank = roles[waits.ranks[i]];
-    std::int64_t total_ns = 0;
-    for_each_shared(rank.steps, waits.step_index[i],
-                    [&](std::size_t, const StepRoles& step) { add_to(total_ns, step.total_ns); });
-    const RoleTimes& own = waits.own_ns[i];
-    const double last_share = static_cast<double>(last[i]) / static_cast<double>(steps);
-    table.add_row({rank.rank, steps, if_they_meet(last_share), if_they_meet(waits.mean_delay_ns(i)),
-                   if_they_meet(waits.mean_wait_ns(i)), total_ns / steps, own[Role::kernel],
-                   own[Role::memcpy] + own[Role::memset], own[Role::runtime], own[Role::dataloader],
-                   saturating_add(own[Role::cpu], own[Role::host_code]), own[Role::other]});
-  }
-  return table;
+  std::vector<MetRank> rows;
+  for (std::size_t i = 0; i < waits.ranks.size() && steps > 0; ++i)
+    rows.push_back({roles[waits.ranks[i]], waits.own_ns[i], i});
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, [](auto& of) { return of.rank.rank; }},
+      {"steps", "Steps", count, some, [=](const Row&) { return steps; }},
+      {"waited_for_share", "Last", share,
+       [&](auto& of) {
+         return cell_if(meet, static_cast<double>(last[of.index]) / static_cast<double>(steps));
+       }},
+      {"delay_ns_per_step", "Delay/step", duration,
+       [&](auto& of) { return cell_if(meet, waits.mean_delay_ns(of.index)); }},
+      {"wait_ns_per_step", "Wait/step", duration,
+       [&](auto& of) { return cell_if(meet, waits.mean_wait_ns(of.index)); }},
+      {"step_ns", "Step", duration, most, [&](auto& of) { return shared_ns(waits, of) / steps; }},
+      {"own_kernel_ns", "Kernel", duration, most, [](auto& of) { return of.own[Role::kernel]; }},
+      {"own_memcpy_ns", "Memcpy", duration, some,
+       [](auto& of) { return of.own[Role::memcpy] + of.own[Role::memset]; }},
+      {"own_runtime_ns", "Runtime", duration, some, [](auto& of) { return of.own[Role::runtime]; }},
+      {"own_dataloader_ns", "Loader", duration, most,
+       [](auto& of) { return of.own[Role::dataloader]; }},
+      {"own_cpu_ns", "CPU", duration, most,
+       [&](auto& of) { return saturating_add(of.own[Role::cpu], of.own[Role::host_code]); }},
+      {"own_other_ns", "Other", duration, some, [](auto& of) { return of.own[Role::other]; }},
+  };
+  return make_table(rows, columns);
 }
 
 void note_meetings(const RankWaits& waits, Report& report) {

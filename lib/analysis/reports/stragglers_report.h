@@ -6,11 +6,6 @@
 
 namespace traceloom {
 
-// JSON: "verdict":
-// {"rank","cause","confidence","candidates","pattern","waited_for_share","delay_ns_per_step",
-// "delay_share","why"}, "rows": [{"rank","steps","waited_for_share","delay_ns_per_step",
-// "wait_ns_per_step","step_ns","own_kernel_ns","own_memcpy_ns","own_runtime_ns",
-// "own_dataloader_ns","own_cpu_ns","own_other_ns"}]
 Report stragglers_report(const Run& run);
 
 }  // namespace traceloom

@@ -2,10 +2,12 @@
 
 #include "base/arithmetic.h"
 #include "output/json_writer.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -109,49 +111,61 @@ class TreeRows {
   std::size_t hidden_ = 0;
 };
 
+struct TreeRow {
+  const TreeNode& node;
+  const TreeRoot& root;
+  std::int64_t id = 0;
+  std::optional<std::int64_t> parent;  // id
+  std::int64_t depth = 0;
+};
+
 // People see all columns of the metric, and only the total of the other time, because names need
 // room in a tree.
-std::vector<Column> columns_for(TreeMetric metric, bool has_devices) {
-  const Readers host = metric == TreeMetric::host ? Readers::all : Readers::programs;
-  const Readers device = metric == TreeMetric::device ? Readers::all : Readers::programs;
-  const Readers device_total = has_devices ? Readers::all : device;
-  return {{"id", "Id", ColumnKind::count, Readers::programs},
-          {"parent", "Parent", ColumnKind::count, Readers::programs},
-          {"rank", "Rank", ColumnKind::count, Readers::programs},
-          {"thread", "Thread", ColumnKind::text, Readers::programs},
-          {"depth", "Depth", ColumnKind::count, Readers::programs},
-          {"kind", "Kind", ColumnKind::text, Readers::programs},
-          {"host_share", "Host %", ColumnKind::share, host},
-          {"host_total_ns", "Host total", ColumnKind::duration},
-          {"host_self_ns", "Host self", ColumnKind::duration, host},
-          {"device_share", "Device %", ColumnKind::share, device},
-          {"device_total_ns", "Device total", ColumnKind::duration, device_total},
-          {"device_self_ns", "Device self", ColumnKind::duration, device},
-          {"count", "Count", ColumnKind::count},
-          {"name", "Name", ColumnKind::text}};
+ColumnsOf<TreeRow> columns_for(TreeMetric metric, const CallTree& tree, const TreeRows& rows) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = TreeRow;
+  const Readers host = metric == TreeMetric::host ? all : programs;
+  const Readers device = metric == TreeMetric::device ? all : programs;
+  return {
+      {"id", "Id", count, programs, &Row::id},
+      {"parent", "Parent", count, programs, &Row::parent},
+      {"rank", "Rank", count, programs,
+       [](auto& of) { return cell_if(of.root.rank >= 0, of.root.rank); }},
+      {"thread", "Thread", text, programs,
+       [](auto& of) { return text_or_nothing(of.root.thread); }},
+      {"depth", "Depth", count, programs, &Row::depth},
+      {"kind", "Kind", text, programs, [](auto& of) { return to_string(of.node.kind); }},
+      {"host_share", "Host %", share, host,
+       [&](auto& of) { return share_cell(of.node.host_total_ns, rows.host_ns()); }},
+      {"host_total_ns", "Host total", duration, [](auto& of) { return of.node.host_total_ns; }},
+      {"host_self_ns", "Host self", duration, host, [](auto& of) { return of.node.host_self_ns; }},
+      {"device_share", "Device %", share, device,
+       [&](auto& of) { return share_cell(of.node.device_total_ns, rows.device_ns()); }},
+      {"device_total_ns", "Device total", duration, rows.device_ns() > 0 ? all : device,
+       [](auto& of) { return of.node.device_total_ns; }},
+      {"device_self_ns", "Device self", duration, device,
+       [](auto& of) { return of.node.device_self_ns; }},
+      {"count", "Count", count,
+       [](auto& of) { return cell_if(of.parent.has_value(), of.node.count); }},
+      {"name", "Name", text, [&](auto& of) { return tree.name(of.node); }},
+  };
 }
 
 Table rows_table(const CallTree& tree, TreeRows& rows, TreeMetric metric) {
-  Table table(columns_for(metric, rows.device_ns() > 0));
+  const ColumnsOf<TreeRow> columns = columns_for(metric, tree, rows);
+  Table table = empty_table(columns);
   table.nest("depth", "name");
   std::vector<std::int64_t> path;  // ids of the rows around the next row
   std::int64_t next_id = 0;
   rows.for_each([&](std::uint32_t index, std::int64_t depth) {
     const TreeNode& node = tree.nodes()[index];
-    const TreeRoot& root = tree.root(node);
-    const std::int64_t id = next_id++;
     // The path is cut by depth, since frames may have been skipped.
     path.resize(static_cast<std::size_t>(depth));
-    const bool is_root = path.empty();
-    Cell parent;
-    if (!is_root) parent = path.back();
-    path.push_back(id);
-    table.add_row(
-        {id, parent, root.rank < 0 ? Cell{} : Cell{root.rank},
-         root.thread.empty() ? Cell{} : Cell{root.thread}, depth, std::string(to_string(node.kind)),
-         share_cell(node.host_total_ns, rows.host_ns()), node.host_total_ns, node.host_self_ns,
-         share_cell(node.device_total_ns, rows.device_ns()), node.device_total_ns,
-         node.device_self_ns, is_root ? Cell{} : Cell{node.count}, tree.name(node)});
+    const std::optional<std::int64_t> parent =
+        path.empty() ? std::nullopt : std::optional(path.back());
+    add_row(table, columns, {node, tree.root(node), next_id, parent, depth});
+    path.push_back(next_id++);
   });
   return table;
 }

@@ -20,11 +20,8 @@ struct TreeReportOptions {
   std::size_t depth = 0;  // depth of the shown nodes, with roots at 1; 0: all
 };
 
-// JSON: "rows": [{"id","parent","rank","thread","depth","kind","host_share","host_total_ns",
-// "host_self_ns","device_share","device_total_ns","device_self_ns","count","name"}], a parent
-// before its children, which are sorted by the total of the metric; "totals": {"host_ns",
-// "device_ns","nodes","hidden","crossings"}, where hidden nodes are those that the limits leave
-// out.
+// A parent stands before its children, which are sorted by the total of the metric. The hidden
+// nodes in "totals" are those that the limits leave out.
 Report tree_report(const Run& run, const TreeReportOptions& options);
 
 // Writes a line for each stack with time of its own, "rank 0, thread 7;a;b 1200", in nanoseconds,

@@ -5,10 +5,7 @@
 #include "analysis/work/call_tree.h"
 #include "analysis/work/work_names.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <string_view>
 
 namespace traceloom {
 namespace {
@@ -359,24 +356,16 @@ std::vector<RankRoles> find_main_roles(const Run& run) {
 namespace {
 
 Table phases_table(const std::vector<PhaseSteps>& phases) {
-  std::vector<Column> columns{{"kind", "Kind", ColumnKind::text},
-                              {"steps", "Steps", ColumnKind::count},
-                              {"mean_ns", "Mean", ColumnKind::duration}};
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
-    columns.push_back({fmt::format("{}_share", role_name(role)), role_title(role),
-                       ColumnKind::share, role_readers(role)});
-  }
-  Table table(columns);
-  for (const PhaseSteps& phase : phases) {
-    std::vector<Cell> cells{Cell{std::string(to_string(phase.phase))},
-                            Cell{static_cast<std::int64_t>(phase.steps.count())},
-                            Cell{phase.steps.mean().total_ns}};
-    const RoleShares shares = phase.steps.shares();
-    for (std::size_t i = 0; i < kRoleCount; ++i) cells.emplace_back(shares[static_cast<Role>(i)]);
-    table.add_row(std::move(cells));
-  }
-  return table;
+  using enum ColumnKind;
+  using Row = PhaseSteps;
+  ColumnsOf<Row> columns{
+      {"kind", "Kind", text, [](auto& of) { return to_string(of.phase); }},
+      {"steps", "Steps", count, [](auto& of) { return of.steps.count(); }},
+      {"mean_ns", "Mean", duration, [](auto& of) { return of.steps.mean().total_ns; }},
+  };
+  append_roles(columns, {"{}_share", share},
+               [](const Row& of, Role role) { return of.steps.shares()[role]; });
+  return make_table(phases, columns);
 }
 
 }  // namespace

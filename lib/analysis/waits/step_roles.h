@@ -6,13 +6,16 @@
 #include "run/event_class.h"
 #include "run/intervals.h"
 #include "run/run.h"
-#include "table/table.h"
+#include "table/columns.h"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -135,12 +138,10 @@ class StepSum {
   std::size_t count_ = 0;
 };
 
-// The titles and the kinds of readers with which tables of steps show the roles.
+// append_roles: columns with a number for each role, as tables of steps show them.
 //
-//   for (std::size_t i = 0; i < kRoleCount; ++i) {
-//     const Role role = static_cast<Role>(i);
-//     columns.push_back({key_of(role), role_title(role), ColumnKind::share, role_readers(role)});
-//   }
+//   append_roles(columns, {"{}_share", ColumnKind::share},
+//                [](const Row& row, Role role) { return row.shares[role]; });
 
 // Returns the title of a role's column: "Comm".
 std::string role_title(Role role);
@@ -148,6 +149,22 @@ std::string role_title(Role role);
 // Returns who is shown a role's column. On a narrow terminal the columns of roles that are mostly
 // 0 go first.
 Readers role_readers(Role role);
+
+// What the columns of all roles have in common.
+struct RoleForm {
+  std::string_view key;  // "{}_ns"
+  ColumnKind kind;
+};
+
+template <typename Row, typename Value>
+void append_roles(ColumnsOf<Row>& columns, const RoleForm& form, Value value) {
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const Role role = static_cast<Role>(i);
+    columns.push_back({fmt::format(fmt::runtime(form.key), role_name(role)), role_title(role),
+                       form.kind, role_readers(role),
+                       [role, value](const Row& row) { return value(row, role); }});
+  }
+}
 
 // longest_steps: the length of each step of a run, which is that on the rank on which it takes
 // longest.

@@ -4,7 +4,6 @@
 #include "analysis/work/work_names.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
-#include "run/event_columns.h"
 
 #include <algorithm>
 #include <array>
@@ -175,27 +174,9 @@ std::int64_t KernelGroups::type_of(std::int64_t op, std::int64_t kernel) {
   return known - 1;
 }
 
-void add_argument_columns(std::vector<Column>& columns, bool shape, bool all) {
-  if (shape || all) columns.push_back({"shape", "Shape", ColumnKind::text});
-  if (!all) return;
-  columns.push_back({"types", "Types", ColumnKind::text});
-  columns.push_back({"strides", "Strides", ColumnKind::text});
-  columns.push_back({"inputs", "Inputs", ColumnKind::text});
-}
-
-void add_argument_cells(std::vector<Cell>& cells, std::string_view arguments, bool shape,
-                        bool all) {
-  if (shape || all) {
-    const std::string_view dims = find_detail(arguments, "Input Dims");
-    cells.push_back(text_or_nothing(dims.empty() ? find_detail(arguments, "Input dims") : dims));
-  }
-  if (!all) return;
-  for (const std::string_view key : {"Input type", "Input Strides", "Concrete Inputs"})
-    cells.push_back(text_or_nothing(find_detail(arguments, key)));
-}
-
-Cell text_or_nothing(std::string_view text) {
-  return text.empty() ? Cell{} : Cell{std::string(text)};
+std::string_view find_shape(std::string_view arguments) {
+  const std::string_view dims = find_detail(arguments, "Input Dims");
+  return dims.empty() ? find_detail(arguments, "Input dims") : dims;
 }
 
 namespace {
@@ -260,13 +241,16 @@ Table kernel_types_table(const Run& run) {
       add_to(sums[mask], times[mask]);
       add_to(all_ns, times[mask]);
     }
-  Table table({{"type", "Type", ColumnKind::text},
-               {"total_ns", "Total", ColumnKind::duration},
-               {"share", "Share", ColumnKind::share}});
+  using enum ColumnKind;
+  using Row = std::size_t;
+  const ColumnsOf<Row> columns{
+      {"type", "Type", text, &name_of},
+      {"total_ns", "Total", duration, [&](Row mask) { return sums[mask]; }},
+      {"share", "Share", share, [&](Row mask) { return share_cell(sums[mask], all_ns); }},
+  };
+  Table table = empty_table(columns);
   for (std::size_t mask = 1; mask < sums.size(); ++mask)
-    if (sums[mask] > 0)
-      table.add_row({name_of(mask), sums[mask],
-                     static_cast<double>(sums[mask]) / static_cast<double>(all_ns)});
+    if (sums[mask] > 0) add_row(table, columns, mask);
   table.sort_by("total_ns");
   return table;
 }

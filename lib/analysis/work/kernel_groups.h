@@ -2,8 +2,10 @@
 #pragma once
 
 #include "analysis/numbers.h"
+#include "run/event_columns.h"
 #include "run/operators.h"
 #include "run/run.h"
+#include "table/columns.h"
 #include "table/table.h"
 
 #include <cstddef>
@@ -134,11 +136,16 @@ class KernelGroups {
   KernelTotals totals_;
 };
 
-// Adds columns for the arguments of an operator: the shape; with `all` also types, strides and
-// inputs.
-void add_argument_columns(std::vector<Column>& columns, bool shape, bool all);
-void add_argument_cells(std::vector<Cell>& cells, std::string_view arguments, bool shape, bool all);
-Cell text_or_nothing(std::string_view text);
+// Returns the shape among the arguments of an operator, a text for find_detail().
+std::string_view find_shape(std::string_view arguments);
+
+// Returns the value of a column: what find_detail() finds in a text of the row.
+template <typename Text>
+auto detail_of(Text text, std::string_view key) {
+  return [text, key](const auto& row) {
+    return text_or_nothing(find_detail(value_of(text, row), key));
+  };
+}
 
 // `trace-stats gpu`, by type of work: computation, communication, memory, and their overlaps.
 
