@@ -1,9 +1,9 @@
 #include "comparison/compare_report.h"
 
-#include "analysis/work/kernel_groups.h"
 #include "base/units.h"
 #include "comparison/judge/judge.h"
 #include "output/json_writer.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 
@@ -19,11 +19,6 @@ std::string_view unit_of(const MetricGate& gate) {
   if (gate.is_share_of_step) return "share";
   if (gate.metric.field == MetricField::calls) return "calls";
   return gate.metric.field == MetricField::peak ? "bytes" : "ns";
-}
-
-Cell number_cell(const std::optional<double>& number) {
-  if (!number) return {};
-  return *number;
 }
 
 Cell text_cell(const MetricGate& gate, const std::optional<double>& number) {
@@ -66,34 +61,39 @@ Cell scale_cell(const MetricAnswer& answer) {
 }  // namespace
 
 Table gate_table(const std::vector<MetricGate>& gates, const std::vector<MetricAnswer>& answers) {
-  Table table({{"gate", "Gate", ColumnKind::text},
-               {"verdict", "Verdict", ColumnKind::text},
-               {"base_text", "Base", ColumnKind::text, Readers::most},
-               {"new_text", "New", ColumnKind::text, Readers::most},
-               {"change_text", "Change", ColumnKind::text, Readers::most},
-               {"unit", "Unit", ColumnKind::text, Readers::programs},
-               {"base", "Base number", ColumnKind::number, Readers::programs},
-               {"new", "New number", ColumnKind::number, Readers::programs},
-               {"change", "Relative change", ColumnKind::number, Readers::programs},
-               {"scale", "Scale", ColumnKind::text, Readers::programs},
-               {"noise", "Noise", ColumnKind::number, Readers::programs},
-               {"p", "p", ColumnKind::number, Readers::programs},
-               {"lower", "Lower", ColumnKind::number, Readers::programs},
-               {"upper", "Upper", ColumnKind::number, Readers::programs},
-               {"alpha", "Alpha", ColumnKind::number, Readers::programs},
-               {"captures_needed", "Captures needed", ColumnKind::count, Readers::programs},
-               {"why", "Why", ColumnKind::text, Readers::programs}});
-  for (std::size_t i = 0; i < gates.size(); ++i) {
-    const MetricAnswer& found = answers[i];
-    table.add_row({gates[i].text, std::string(to_string(found.kind)),
-                   text_cell(gates[i], found.base), text_cell(gates[i], found.changed),
-                   change_text_cell(found), std::string(unit_of(gates[i])), number_cell(found.base),
-                   number_cell(found.changed), change_cell(found), scale_cell(found),
-                   bound_cell(found, &ChangeBounds::noise), bound_cell(found, &ChangeBounds::p),
-                   bound_cell(found, &ChangeBounds::lower), bound_cell(found, &ChangeBounds::upper),
-                   alpha_cell(found), needed_cell(found),
-                   found.why.empty() ? Cell{} : Cell{found.why}});
-  }
+  using enum ColumnKind;
+  using enum Readers;
+  struct Row {
+    const MetricGate& gate;
+    const MetricAnswer& found;
+  };
+  const auto bound = [](double ChangeBounds::*number) {
+    return [number](auto& of) { return bound_cell(of.found, number); };
+  };
+  const ColumnsOf<Row> columns{
+      {"gate", "Gate", text, [](auto& of) { return of.gate.text; }},
+      {"verdict", "Verdict", text, [](auto& of) { return to_string(of.found.kind); }},
+      {"base_text", "Base", text, most, [](auto& of) { return text_cell(of.gate, of.found.base); }},
+      {"new_text", "New", text, most,
+       [](auto& of) { return text_cell(of.gate, of.found.changed); }},
+      {"change_text", "Change", text, most, [](auto& of) { return change_text_cell(of.found); }},
+      {"unit", "Unit", text, programs, [](auto& of) { return unit_of(of.gate); }},
+      {"base", "Base number", number, programs, [](auto& of) { return of.found.base; }},
+      {"new", "New number", number, programs, [](auto& of) { return of.found.changed; }},
+      {"change", "Relative change", number, programs,
+       [](auto& of) { return change_cell(of.found); }},
+      {"scale", "Scale", text, programs, [](auto& of) { return scale_cell(of.found); }},
+      {"noise", "Noise", number, programs, bound(&ChangeBounds::noise)},
+      {"p", "p", number, programs, bound(&ChangeBounds::p)},
+      {"lower", "Lower", number, programs, bound(&ChangeBounds::lower)},
+      {"upper", "Upper", number, programs, bound(&ChangeBounds::upper)},
+      {"alpha", "Alpha", number, programs, [](auto& of) { return alpha_cell(of.found); }},
+      {"captures_needed", "Captures needed", count, programs,
+       [](auto& of) { return needed_cell(of.found); }},
+      {"why", "Why", text, programs, [](auto& of) { return text_or_nothing(of.found.why); }},
+  };
+  Table table = empty_table(columns);
+  for (std::size_t i = 0; i < gates.size(); ++i) add_row(table, columns, {gates[i], answers[i]});
   return table;
 }
 
@@ -352,27 +352,31 @@ std::string where_json(const Comparison& found) {
 }
 
 Table rank_table(const Comparison& found) {
-  Table table({{"rank", "Rank", ColumnKind::count},
-               {"base_ns", "Base", ColumnKind::duration},
-               {"new_ns", "New", ColumnKind::duration},
-               {"delta_ns", "Delta", ColumnKind::duration},
-               {"communication_ns", "Comm.", ColumnKind::duration},
-               {"own_ns", "Own", ColumnKind::duration}});
-  for (const RankDelta& rank : found.ranks)
-    table.add_row({rank.rank, rank.base_ns, rank.changed_ns, rank.delta_ns(), rank.communication_ns,
-                   rank.own_ns()});
-  return table;
+  using enum ColumnKind;
+  using Row = RankDelta;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"base_ns", "Base", duration, &Row::base_ns},
+      {"new_ns", "New", duration, &Row::changed_ns},
+      {"delta_ns", "Delta", duration, &Row::delta_ns},
+      {"communication_ns", "Comm.", duration, &Row::communication_ns},
+      {"own_ns", "Own", duration, &Row::own_ns},
+  };
+  return make_table(found.ranks, columns);
 }
 
 Table role_table(const Comparison& found) {
-  Table table({{"role", "Role", ColumnKind::text},
-               {"base_ns", "Base", ColumnKind::duration},
-               {"new_ns", "New", ColumnKind::duration},
-               {"delta_ns", "Delta", ColumnKind::duration}});
+  using enum ColumnKind;
+  using Row = RoleDelta;
+  const ColumnsOf<Row> columns{
+      {"role", "Role", text, [](auto& of) { return role_name(of.role); }},
+      {"base_ns", "Base", duration, &Row::base_ns},
+      {"new_ns", "New", duration, &Row::changed_ns},
+      {"delta_ns", "Delta", duration, &Row::delta_ns},
+  };
+  Table table = empty_table(columns);
   for (const RoleDelta& role : found.roles)
-    if (role.base_ns != 0 || role.changed_ns != 0)
-      table.add_row(
-          {std::string(role_name(role.role)), role.base_ns, role.changed_ns, role.delta_ns()});
+    if (role.base_ns != 0 || role.changed_ns != 0) add_row(table, columns, role);
   return table;
 }
 
@@ -381,53 +385,48 @@ std::string work_of(const RowDelta& row) {
   return work.empty() ? "(no event)" : work;
 }
 
-void add_row(Table& table, const RowDelta& row) {
-  table.add_row({row.delta_ns(), row.base.step_ns, row.changed.step_ns, row.base.total_ns,
-                 row.changed.total_ns, row.base.calls, row.changed.calls, text_or_nothing(row.what),
-                 std::string(to_string(row.level)), std::string(role_name(row.role)),
-                 text_or_nothing(row.base.op), text_or_nothing(row.changed.op),
-                 text_or_nothing(row.base.module), text_or_nothing(row.changed.module),
-                 text_or_nothing(row.modules()), text_or_nothing(row.base.name),
-                 text_or_nothing(row.changed.name), work_of(row)});
-}
-
 // People see modules only if a row has one.
-Table empty_rows(const Comparison& found) {
+ColumnsOf<RowDelta> row_columns(const Comparison& found) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = RowDelta;
   const bool has_modules = std::any_of(
       found.rows.begin(), found.rows.end(),
       [](const RowDelta& row) { return !row.base.module.empty() || !row.changed.module.empty(); });
-  return Table(
-      {{"delta_ns", "Delta", ColumnKind::duration},
-       {"base_ns", "Base", ColumnKind::duration, Readers::some},
-       {"new_ns", "New", ColumnKind::duration, Readers::some},
-       {"base_total_ns", "Base total", ColumnKind::duration, Readers::programs},
-       {"new_total_ns", "New total", ColumnKind::duration, Readers::programs},
-       {"base_calls", "Base calls", ColumnKind::number, Readers::few},
-       {"new_calls", "New calls", ColumnKind::number, Readers::few},
-       {"what", "What", ColumnKind::text},
-       {"matched_by", "Matched by", ColumnKind::text, Readers::programs},
-       {"role", "Role", ColumnKind::text, Readers::most},
-       {"base_op", "Base operator", ColumnKind::text, Readers::programs},
-       {"new_op", "Operator", ColumnKind::text, Readers::few},
-       {"base_module", "Base module", ColumnKind::text, Readers::programs},
-       {"new_module", "New module", ColumnKind::text, Readers::programs},
-       {"module", "Module", ColumnKind::text, has_modules ? Readers::all : Readers::programs},
-       {"base_name", "Base name", ColumnKind::text, Readers::programs},
-       {"name", "Name", ColumnKind::text, Readers::programs},
-       {"work", "Work", ColumnKind::text}});
-}
-
-Table row_table(const Comparison& found) {
-  Table table = empty_rows(found);
-  for (const RowDelta& row : found.rows) add_row(table, row);
-  return table;
+  return {
+      {"delta_ns", "Delta", duration, &Row::delta_ns},
+      {"base_ns", "Base", duration, some, [](auto& of) { return of.base.step_ns; }},
+      {"new_ns", "New", duration, some, [](auto& of) { return of.changed.step_ns; }},
+      {"base_total_ns", "Base total", duration, programs,
+       [](auto& of) { return of.base.total_ns; }},
+      {"new_total_ns", "New total", duration, programs,
+       [](auto& of) { return of.changed.total_ns; }},
+      {"base_calls", "Base calls", number, few, [](auto& of) { return of.base.calls; }},
+      {"new_calls", "New calls", number, few, [](auto& of) { return of.changed.calls; }},
+      {"what", "What", text, text_of(&Row::what)},
+      {"matched_by", "Matched by", text, programs, [](auto& of) { return to_string(of.level); }},
+      {"role", "Role", text, most, [](auto& of) { return role_name(of.role); }},
+      {"base_op", "Base operator", text, programs,
+       [](auto& of) { return text_or_nothing(of.base.op); }},
+      {"new_op", "Operator", text, few, [](auto& of) { return text_or_nothing(of.changed.op); }},
+      {"base_module", "Base module", text, programs,
+       [](auto& of) { return text_or_nothing(of.base.module); }},
+      {"new_module", "New module", text, programs,
+       [](auto& of) { return text_or_nothing(of.changed.module); }},
+      {"module", "Module", text, has_modules ? all : programs, text_of(&Row::modules)},
+      {"base_name", "Base name", text, programs,
+       [](auto& of) { return text_or_nothing(of.base.name); }},
+      {"name", "Name", text, programs, [](auto& of) { return text_or_nothing(of.changed.name); }},
+      {"work", "Work", text, &work_of},
+  };
 }
 
 // Device work that is new, gone, renamed, fused or split, however little its time changed.
 Table structure_table(const Comparison& found) {
-  Table table = empty_rows(found);
+  const ColumnsOf<RowDelta> columns = row_columns(found);
+  Table table = empty_table(columns);
   for (const RowDelta& row : found.rows)
-    if (row.level != MatchLevel::exact && is_device_role(row.role)) add_row(table, row);
+    if (row.level != MatchLevel::exact && is_device_role(row.role)) add_row(table, columns, row);
   return table;
 }
 
@@ -468,7 +467,7 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                            found.shown ? fmt::format("Where rank {}'s mean step changed",
                                                      found.ranks[*found.shown].rank)
                                        : "",
-                           row_table(found)});
+                           make_table(found.rows, row_columns(found))});
   if (!found.gates.empty())
     report.tables.push_back({"gates", "Gates", gate_table(options.gates, found.gates)});
   if (Table structure = structure_table(found); !structure.rows().empty())

@@ -5,6 +5,7 @@
 #include "page/html/figures.h"
 #include "page/sections.h"
 #include "page/step_grid.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 
@@ -170,15 +171,6 @@ struct NamedTimes {
   std::string module = {};
 };
 
-Cell text_cell(const std::string& text) {
-  return text.empty() ? Cell() : Cell(text);
-}
-
-// Returns the share in the mean step.
-Cell share_of(std::int64_t part, std::int64_t all) {
-  return all > 0 ? Cell(static_cast<double>(part) / static_cast<double>(all)) : Cell();
-}
-
 // Largest deltas first. `key` and `title` are of the column with the names. A page leaves out
 // columns without any value, such as modules that nobody recorded.
 Table table_of(const RankDelta& step, std::vector<NamedTimes> rows, const std::string& key,
@@ -186,24 +178,24 @@ Table table_of(const RankDelta& step, std::vector<NamedTimes> rows, const std::s
   std::stable_sort(rows.begin(), rows.end(), [](const NamedTimes& a, const NamedTimes& b) {
     return std::abs(a.times.delta_ns()) > std::abs(b.times.delta_ns());
   });
-  Table table({{"delta_total_ns", "Delta", ColumnKind::duration},
-               {"base_total_ns", "Base", ColumnKind::duration},
-               {"new_total_ns", "New", ColumnKind::duration},
-               {"base_share", "Base % step", ColumnKind::share},
-               {"new_share", "New % step", ColumnKind::share},
-               {"base_calls", "Base calls", ColumnKind::number},
-               {"new_calls", "New calls", ColumnKind::number},
-               {"what", "What", ColumnKind::text},
-               {"role", "Role", ColumnKind::text},
-               {"module", "Module", ColumnKind::text},
-               {key, title, ColumnKind::text}});
-  for (const NamedTimes& row : rows)
-    table.add_row({row.times.delta_ns(), row.times.base_ns, row.times.changed_ns,
-                   share_of(row.times.base_ns, step.base_ns),
-                   share_of(row.times.changed_ns, step.changed_ns), row.times.base_calls,
-                   row.times.changed_calls, text_cell(row.what), text_cell(row.role),
-                   text_cell(row.module), row.name.empty() ? Cell("(no name)") : Cell(row.name)});
-  return table;
+  using enum ColumnKind;
+  using Row = NamedTimes;
+  const ColumnsOf<Row> columns{
+      {"delta_total_ns", "Delta", duration, [](auto& of) { return of.times.delta_ns(); }},
+      {"base_total_ns", "Base", duration, [](auto& of) { return of.times.base_ns; }},
+      {"new_total_ns", "New", duration, [](auto& of) { return of.times.changed_ns; }},
+      {"base_share", "Base % step", share,
+       [&](auto& of) { return share_cell(of.times.base_ns, step.base_ns); }},
+      {"new_share", "New % step", share,
+       [&](auto& of) { return share_cell(of.times.changed_ns, step.changed_ns); }},
+      {"base_calls", "Base calls", number, [](auto& of) { return of.times.base_calls; }},
+      {"new_calls", "New calls", number, [](auto& of) { return of.times.changed_calls; }},
+      {"what", "What", text, text_of(&Row::what)},
+      {"role", "Role", text, text_of(&Row::role)},
+      {"module", "Module", text, text_of(&Row::module)},
+      {key, title, text, [](auto& of) { return of.name.empty() ? "(no name)" : of.name; }},
+  };
+  return make_table(rows, columns);
 }
 
 BothTimes total_times(const RowDelta& row) {
@@ -285,20 +277,19 @@ std::vector<Role> roles_with_time(const std::vector<RankDelta>& ranks) {
 
 void write_rank_roles(HtmlWriter& html, const ComparisonPage& page) {
   const std::vector<Role> roles = roles_with_time(page.found.ranks);
-  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count},
-                              {"base_ns", "Base", ColumnKind::duration},
-                              {"new_ns", "New", ColumnKind::duration},
-                              {"delta_ns", "Delta", ColumnKind::duration}};
+  using enum ColumnKind;
+  using Row = RankDelta;
+  ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"base_ns", "Base", duration, &Row::base_ns},
+      {"new_ns", "New", duration, &Row::changed_ns},
+      {"delta_ns", "Delta", duration, &Row::delta_ns},
+  };
   for (const Role role : roles)
     columns.push_back({fmt::format("delta_{}_ns", role_name(role)),
-                       fmt::format("{} delta", role_name(role)), ColumnKind::duration});
-  Table table(std::move(columns));
-  for (const RankDelta& rank : page.found.ranks) {
-    std::vector<Cell> row{rank.rank, rank.base_ns, rank.changed_ns, rank.delta_ns()};
-    for (const Role role : roles)
-      row.emplace_back(rank.changed_roles[role] - rank.base_roles[role]);
-    table.add_row(std::move(row));
-  }
+                       fmt::format("{} delta", role_name(role)), duration,
+                       [role](auto& of) { return of.changed_roles[role] - of.base_roles[role]; }});
+  Table table = make_table(page.found.ranks, columns);
   put_largest_first(table, kMostTableRows);
   write_table(html, table,
               {.caption = "How much each role of the mean step changed, by rank",
@@ -315,7 +306,8 @@ struct StepDelta {
   std::int64_t base_ns = 0;
   std::int64_t changed_ns = 0;
 
-  std::int64_t size_ns() const { return std::abs(changed_ns - base_ns); }
+  std::int64_t delta_ns() const { return changed_ns - base_ns; }
+  std::int64_t size_ns() const { return std::abs(delta_ns()); }
 };
 
 // The steps that both sides have, those that changed most first.
@@ -344,23 +336,17 @@ Table table_of(const std::vector<StepDelta>& deltas) {
   const bool has_epochs = std::any_of(deltas.begin(), deltas.end(), [](const StepDelta& delta) {
     return delta.step.epoch != kNoId;
   });
-  std::vector<Column> columns{{"rank", "Rank", ColumnKind::count}};
-  if (has_epochs) columns.push_back({"epoch", "Epoch", ColumnKind::count});
-  for (const Column& column : {Column{"step", "Step", ColumnKind::count},
-                               Column{"base_total_ns", "Base", ColumnKind::duration},
-                               Column{"new_total_ns", "New", ColumnKind::duration},
-                               Column{"delta_total_ns", "Delta", ColumnKind::duration}})
-    columns.push_back(column);
-  Table table(std::move(columns));
-  for (const StepDelta& delta : deltas) {
-    std::vector<Cell> row{delta.rank};
-    if (has_epochs) row.emplace_back(delta.step.epoch);
-    for (const std::int64_t number :
-         {delta.step.number, delta.base_ns, delta.changed_ns, delta.changed_ns - delta.base_ns})
-      row.emplace_back(number);
-    table.add_row(std::move(row));
-  }
-  return table;
+  using enum ColumnKind;
+  using Row = StepDelta;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"epoch", "Epoch", count, has_epochs, [](auto& of) { return of.step.epoch; }},
+      {"step", "Step", count, [](auto& of) { return of.step.number; }},
+      {"base_total_ns", "Base", duration, &Row::base_ns},
+      {"new_total_ns", "New", duration, &Row::changed_ns},
+      {"delta_total_ns", "Delta", duration, &Row::delta_ns},
+  };
+  return make_table(deltas, columns);
 }
 
 // The mean step of one side, split into roles.

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "output/json_writer.h"
 #include "summarize/summary_rows.h"
+#include "table/columns.h"
 #include "table/table_formats.h"
 
 #include <fmt/format.h>
@@ -22,76 +23,11 @@ namespace {
 constexpr int kSchemaVersion = 1;
 constexpr std::size_t kShownCategories = 3;
 
-// A column and the function that makes its cells.
-struct Field {
-  Column column;
-  Cell (*cell)(const SummaryRow&);
-};
-using Fields = std::vector<Field>;
-
-Cell rank_cell(const SummaryRow& row) {
-  return row.rank ? Cell(*row.rank) : Cell();
-}
-Cell name_cell(const SummaryRow& row) {
-  return row.name ? Cell(*row.name) : Cell();
-}
-Cell category_cell(const SummaryRow& row) {
-  return join_categories(row);
-}
-Cell share_cell(const SummaryRow& row) {
-  return row.share;
-}
-Cell count_cell(const SummaryRow& row) {
-  return static_cast<std::int64_t>(row.stats.count);
-}
-
-template <std::int64_t DurationStats::*Member>
-Cell duration_cell(const SummaryRow& row) {
-  return row.stats.*Member;
-}
-
-Cell short_category_cell(const SummaryRow& row) {
+std::string short_categories(const SummaryRow& row) {
   if (row.categories.size() <= kShownCategories) return join_categories(row);
   SummaryRow shown;
   shown.categories.assign(row.categories.begin(), row.categories.begin() + kShownCategories);
   return join_categories(shown) + ", ...";
-}
-
-const Field kRank{{"rank", "Rank", ColumnKind::count}, rank_cell};
-const Field kName{{"name", "Name", ColumnKind::text}, name_cell};
-const Field kCategory{{"category", "Category", ColumnKind::text}, category_cell};
-const Field kShortCategory{{"category", "Category", ColumnKind::text}, short_category_cell};
-const Field kShare{{"share", "Time %", ColumnKind::share}, share_cell};
-const Field kCount{{"count", "Count", ColumnKind::count}, count_cell};
-
-template <std::int64_t DurationStats::*Member>
-Field duration(const std::string& key, const std::string& title, Readers readers) {
-  return {{key, title, ColumnKind::duration, readers}, duration_cell<Member>};
-}
-
-Field total() {
-  return duration<&DurationStats::total_ns>("total_ns", "Total", Readers::all);
-}
-
-// Appends the columns from Avg to StdDev.
-void append_distribution(Fields& fields) {
-  fields.push_back(duration<&DurationStats::mean_ns>("mean_ns", "Avg", Readers::most));
-  fields.push_back(duration<&DurationStats::min_ns>("min_ns", "Min", Readers::few));
-  fields.push_back(duration<&DurationStats::p50_ns>("p50_ns", "Med", Readers::some));
-  fields.push_back(duration<&DurationStats::p90_ns>("p90_ns", "P90", Readers::few));
-  fields.push_back(duration<&DurationStats::p99_ns>("p99_ns", "P99", Readers::most));
-  fields.push_back(duration<&DurationStats::max_ns>("max_ns", "Max", Readers::some));
-  fields.push_back(duration<&DurationStats::stddev_ns>("stddev_ns", "StdDev", Readers::few));
-}
-
-// JSON and CSV always have the same columns, in the documented order.
-Fields fields_for_programs(const Summary& summary) {
-  Fields fields;
-  if (summary.by.rank) fields.push_back(kRank);
-  fields.insert(fields.end(), {kName, kCategory, kCount, total()});
-  append_distribution(fields);
-  fields.push_back(kShare);
-  return fields;
 }
 
 bool any_category(const Summary& summary) {
@@ -109,34 +45,51 @@ bool has_twins(const Summary& summary) {
   });
 }
 
-// Text and Markdown have the texts last, because a terminal shortens those, and no column without
-// information. All readers are shown the column by which rows are sorted.
-Fields fields_for_people(const Summary& summary) {
-  Field category = kShortCategory;
-  if (!summary.by.category && !has_twins(summary)) category.column.readers = Readers::some;
-  Fields fields;
-  if (summary.by.rank) fields.push_back(kRank);
-  fields.insert(fields.end(), {kShare, total(), kCount});
-  append_distribution(fields);
-  if (summary.by.category || any_category(summary)) fields.push_back(category);
-  if (summary.by.name) fields.push_back(kName);
-  const std::string_view order = kSummaryOrderNames[static_cast<std::size_t>(summary.order)];
-  for (Field& field : fields)
-    if (field.column.key == order || field.column.key == fmt::format("{}_ns", order))
-      field.column.readers = Readers::all;
-  return fields;
+// JSON and CSV always have the same columns, in the documented order. Text and Markdown have the
+// texts last, because a terminal shortens those, and no column without information.
+ColumnsOf<SummaryRow> columns_for(const Summary& summary, bool people) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = SummaryRow;
+  using Stats = DurationStats;
+  const SummaryGrouping& by = summary.by;
+  const bool needs_category = by.category || has_twins(summary);
+  const ColumnOf<Row> name{"name", "Name", text, !people || by.name, &Row::name};
+  const ColumnOf<Row> category{"category",
+                               "Category",
+                               text,
+                               people && !needs_category ? some : all,
+                               !people || by.category || any_category(summary),
+                               people ? &short_categories : &join_categories};
+  const ColumnOf<Row> part{"share", "Time %", share, &Row::share};
+  const ColumnOf<Row> spans{"count", "Count", count, path(&Row::stats, &Stats::count)};
+  const ColumnOf<Row> total{"total_ns", "Total", duration, path(&Row::stats, &Stats::total_ns)};
+  ColumnsOf<Row> columns{{"rank", "Rank", count, by.rank, &Row::rank}};
+  const auto append = [&](const ColumnsOf<Row>& more) {
+    columns.insert(columns.end(), more.begin(), more.end());
+  };
+  append(people ? ColumnsOf<Row>{part, total, spans}
+                : ColumnsOf<Row>{name, category, spans, total});
+  append({
+      {"mean_ns", "Avg", duration, most, path(&Row::stats, &Stats::mean_ns)},
+      {"min_ns", "Min", duration, few, path(&Row::stats, &Stats::min_ns)},
+      {"p50_ns", "Med", duration, some, path(&Row::stats, &Stats::p50_ns)},
+      {"p90_ns", "P90", duration, few, path(&Row::stats, &Stats::p90_ns)},
+      {"p99_ns", "P99", duration, most, path(&Row::stats, &Stats::p99_ns)},
+      {"max_ns", "Max", duration, some, path(&Row::stats, &Stats::max_ns)},
+      {"stddev_ns", "StdDev", duration, few, path(&Row::stats, &Stats::stddev_ns)},
+  });
+  append(people ? ColumnsOf<Row>{category, name} : ColumnsOf<Row>{part});
+  return columns;
 }
 
-Table make_table(const Summary& summary, const Fields& fields) {
-  std::vector<Column> columns;
-  for (const Field& field : fields) columns.push_back(field.column);
-  Table table(columns);
+// People are shown the column by which rows are sorted.
+Table table_of(const Summary& summary, bool people) {
+  Table table = make_table(summary.rows, columns_for(summary, people));
+  const std::string_view order = kSummaryOrderNames[static_cast<std::size_t>(summary.order)];
+  table.show_to_all(order);
+  table.show_to_all(fmt::format("{}_ns", order));
   table.show_in(summary.unit);
-  for (const SummaryRow& row : summary.rows) {
-    std::vector<Cell> cells;
-    for (const Field& field : fields) cells.push_back(field.cell(row));
-    table.add_row(std::move(cells));
-  }
   return table;
 }
 
@@ -150,7 +103,7 @@ std::string json_document(const Summary& summary) {
   json.value("summarize");
   write_files(json, summary.files);
   json.key("rows");
-  append_rows(json, make_table(summary, fields_for_programs(summary)));
+  append_rows(json, table_of(summary, false));
   write_file_problems(json, summary.files);
   json.end_object();
   text += '\n';
@@ -161,9 +114,7 @@ std::string json_document(const Summary& summary) {
 
 std::string render_summary(const Summary& summary, TableFormat format, const TextStyle& style) {
   if (format == TableFormat::json) return json_document(summary);
-  const Fields fields =
-      format == TableFormat::csv ? fields_for_programs(summary) : fields_for_people(summary);
-  const Table table = make_table(summary, fields);
+  const Table table = table_of(summary, format != TableFormat::csv);
   if (format != TableFormat::text) return render_table(table, format, style);
   const TextReport report = text_report(table, style);
   return report.has_more ? fmt::format("{}\nnote: {}\n", report.text, kMoreColumnsNote)

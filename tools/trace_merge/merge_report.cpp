@@ -2,7 +2,7 @@
 
 #include "merge/options/summary_json.h"
 #include "output/json_writer.h"
-#include "table/table.h"
+#include "table/columns.h"
 
 #include <fmt/format.h>
 
@@ -109,10 +109,6 @@ bool any_grows(const MergeSummary& summary) {
   });
 }
 
-Cell time_cell(const std::optional<std::int64_t>& ns) {
-  return ns ? Cell(*ns) : Cell();
-}
-
 }  // namespace
 
 std::string merge_report(const MergeSummary& summary, const std::string& output,
@@ -144,43 +140,31 @@ std::string merge_report(const MergeSummary& summary, const std::string& output,
 }
 
 std::string describe_plan(const MergeSummary& summary, bool colour, int width) {
-  const bool with_drift = any_drift(summary);
-  const bool with_worst = any_grows(summary);
-  std::vector<Column> columns{{"path", "File", ColumnKind::text},
-                              {"rank", "Rank", ColumnKind::count},
-                              {"evidence", "By", ColumnKind::text},
-                              {"method", "Clock by", ColumnKind::text},
-                              {"offset_ns", "Offset", ColumnKind::duration},
-                              {"error_ns", "Error", ColumnKind::duration}};
-  if (with_worst) columns.push_back({"worst_error_ns", "At worst", ColumnKind::duration});
-  if (with_drift) columns.push_back({"drift_ppm", "Drift", ColumnKind::text});
-  columns.push_back({"events", "Events", ColumnKind::count});
-  if (summary.filter) columns.push_back({"kept", "Kept", ColumnKind::count});
-  Table files(std::move(columns));
-  for (const MergedFile& file : summary.files) {
-    std::vector<Cell> row{Cell(file.path),
-                          Cell(file.rank),
-                          Cell(std::string(to_string(file.rank_source))),
-                          Cell(std::string(to_string(file.clock.method))),
-                          Cell(file.clock.offset_ns),
-                          time_cell(file.clock.error_ns)};
-    if (with_worst) row.push_back(time_cell(file.clock.worst_error_ns));
-    if (with_drift) row.push_back(drift_cell(file.clock));
-    row.emplace_back(static_cast<std::int64_t>(file.events_in));
-    if (summary.filter) row.emplace_back(static_cast<std::int64_t>(file.events));
-    files.add_row(std::move(row));
-  }
-  Table tracks({{"rank", "Rank", ColumnKind::count},
-                {"process", "Process", ColumnKind::text},
-                {"tracks", "Tracks", ColumnKind::count},
-                {"names", "Names", ColumnKind::text}});
-  for (const MergedProcess& process : summary.processes)
-    tracks.add_row({Cell(process.rank), Cell(process.name),
-                    Cell(static_cast<std::int64_t>(process.tracks.size())),
-                    Cell(fmt::format("{}", fmt::join(process.tracks, ", ")))});
+  using enum ColumnKind;
+  const ColumnsOf<MergedFile> files{
+      {"path", "File", text, &MergedFile::path},
+      {"rank", "Rank", count, &MergedFile::rank},
+      {"evidence", "By", text, [](auto& of) { return to_string(of.rank_source); }},
+      {"method", "Clock by", text, [](auto& of) { return to_string(of.clock.method); }},
+      {"offset_ns", "Offset", duration, [](auto& of) { return of.clock.offset_ns; }},
+      {"error_ns", "Error", duration, [](auto& of) { return of.clock.error_ns; }},
+      {"worst_error_ns", "At worst", duration, any_grows(summary),
+       [](auto& of) { return of.clock.worst_error_ns; }},
+      {"drift_ppm", "Drift", text, any_drift(summary),
+       [](auto& of) { return drift_cell(of.clock); }},
+      {"events", "Events", count, &MergedFile::events_in},
+      {"kept", "Kept", count, summary.filter.has_value(), &MergedFile::events},
+  };
+  const ColumnsOf<MergedProcess> tracks{
+      {"rank", "Rank", count, &MergedProcess::rank},
+      {"process", "Process", text, &MergedProcess::name},
+      {"tracks", "Tracks", count, [](auto& of) { return of.tracks.size(); }},
+      {"names", "Names", text,
+       [](auto& of) { return fmt::format("{}", fmt::join(of.tracks, ", ")); }},
+  };
   const TextStyle style{colour, width};
-  return render_table(files, TableFormat::text, style) + "\n" +
-         render_table(tracks, TableFormat::text, style);
+  return render_table(make_table(summary.files, files), TableFormat::text, style) + "\n" +
+         render_table(make_table(summary.processes, tracks), TableFormat::text, style);
 }
 
 }  // namespace traceloom
