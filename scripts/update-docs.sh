@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes anew what programs write into the documents: the outputs of commands, the picture, and the tables of problems and of
-# commands. Review the difference as if you had written it by hand.
+# Makes anew what programs write into the documents: the outputs of commands, the picture, the tables of problems and of
+# commands, and the keys of JSON. Review the difference as if you had written it by hand.
 #
 #   PATH=<bin folder>:$PATH scripts/update-docs.sh
 set -euo pipefail
@@ -15,6 +15,7 @@ scripts/repairs.pl > "$scratch/repairs"
 cat "$scratch/repairs" > docs/repairs.md
 scripts/command-table.sh > "$scratch/commands"
 cat "$scratch/commands" > docs/commands/README.md
+scripts/keys.pl docs/commands/*.md
 for document in README.md docs/*.md docs/commands/*.md; do
   grep -q '^\$ ' "$document" || continue
   echo "$document"

@@ -43,6 +43,13 @@ add_test(NAME docs.exit_codes COMMAND ${check_exit_codes} README.md docs/ci.md d
 add_test(NAME docs.exit_codes.can_fail COMMAND ${check_exit_codes} ${docs_tests}/wrong_exit_codes.md)
 set_tests_properties(docs.exit_codes.can_fail PROPERTIES PASS_REGULAR_EXPRESSION
   "wrong_exit_codes.md\n.*\n-2 trouble: [^\n]*\n-3 inconclusive: [^\n]*\n[+]2 trouble\n")
+# The keys of the tables in each command's page are those that the columns declare.
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/commands/*.md)
+add_test(NAME docs.keys COMMAND ${tools_first} scripts/keys.pl --check ${pages} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+add_test(NAME docs.keys.can_fail COMMAND ${tools_first} scripts/keys.pl --check ${docs_tests}/wrong/commands/keys.md
+         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties(docs.keys.can_fail PROPERTIES PASS_REGULAR_EXPRESSION
+  "rows has device, which is not in its row\n.*gpu_number is in the row of rows, which does not have it\n.*the command has no table kind\n.*the table types has no row .*\n2 tables, 4 wrong")
 
 add_test(NAME docs.ci_compare COMMAND ${tools_first} ${docs_tests}/ci_compare_test.sh
          ${PROJECT_SOURCE_DIR}/scripts/ci-compare.sh ${PROJECT_SOURCE_DIR}/testdata)

@@ -229,7 +229,7 @@ void add_compare_format(CLI::App& command, CompareSettings& options) {
   std::vector<std::string> names(std::begin(kTableFormatNames), std::end(kTableFormatNames));
   names.insert(names.end(), {"junit", "github"});
   const auto take = [&options, names](const std::string& word) {
-    if (std::find(names.begin(), names.end(), word) == names.end())
+    if (std::find(names.begin(), names.end(), word) == names.end() && !parse_table_format(word))
       refuse_word("--format", word, names);
     options.ci_form = word == "junit"    ? CiForm::junit
                       : word == "github" ? CiForm::github
