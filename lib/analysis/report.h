@@ -55,7 +55,6 @@ class RankNotes {
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> notes_;
 };
 
-
 // The text ends with a newline.
 std::string render_report(const Report& report, TableFormat format, const TextStyle& style);
 

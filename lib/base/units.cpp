@@ -4,10 +4,12 @@
 #include "base/json_string.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -147,6 +149,22 @@ std::string one_by_one(const std::vector<RankRange>& ranges, std::string_view be
   return words;
 }
 
+std::string one_by_one_to_the_last(const std::vector<RankRange>& ranges) {
+  std::vector<std::string> words;
+  std::int64_t left = 0;
+  for (const RankRange& range : ranges)
+    for (std::int64_t rank = range.first; rank <= range.last; ++rank)
+      if (words.size() < kMostRanges)
+        words.push_back(std::to_string(rank));
+      else
+        ++left;
+  if (left > 0) words.push_back(fmt::format("{} more", left));
+  if (words.size() < 2) return words.empty() ? std::string() : words.front();
+  const std::string last = std::move(words.back());
+  words.pop_back();
+  return fmt::format("{} and {}", fmt::join(words, ", "), last);
+}
+
 std::string as_ranges(const std::vector<RankRange>& ranges, std::string_view between,
                       std::size_t most) {
   std::string words;
@@ -193,6 +211,8 @@ std::string rank_list(const std::vector<RankRange>& ranges, RankStyle style) {
       return as_ranges(ranges, ", ", kMostRanges);
     case RankStyle::each:
       return one_by_one(ranges, ", ");
+    case RankStyle::named:
+      return one_by_one_to_the_last(ranges);
     case RankStyle::all:
       return one_by_one(ranges, " and ");
     case RankStyle::either:

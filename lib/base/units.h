@@ -30,6 +30,7 @@ enum class RankStyle : std::uint8_t {
   option,    // "2,5-7"
   sentence,  // "2, 5-7"; after eight ranges "and 12 more"
   each,      // "2, 5, 6"
+  named,     // "2, 5 and 6"; after eight ranks "and 12 more"
   all,       // "2 and 5 and 6"
   either,    // "2 or 5 or 6"
 };

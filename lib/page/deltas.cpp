@@ -20,7 +20,7 @@
 namespace traceloom {
 namespace {
 
-using Row = std::vector<Cell>;
+using CellRow = std::vector<Cell>;
 
 // The place of a column on both sides.
 struct Place {
@@ -64,9 +64,9 @@ std::vector<Column> columns_of(const Table& base, const std::vector<Place>& keys
 }
 
 // Either side may be missing.
-Row joined(const Row* base, const Row* changed, const std::vector<Place>& keys,
-           const std::vector<Place>& values) {
-  Row row;
+CellRow joined(const CellRow* base, const CellRow* changed, const std::vector<Place>& keys,
+               const std::vector<Place>& values) {
+  CellRow row;
   for (const Place& key : keys)
     row.push_back(base != nullptr ? (*base)[key.base] : (*changed)[key.changed]);
   for (const Place& value : values) {
@@ -79,7 +79,7 @@ Row joined(const Row* base, const Row* changed, const std::vector<Place>& keys,
   return row;
 }
 
-std::string key_of(const Row& row, const std::vector<Place>& keys, std::size_t Place::*side) {
+std::string key_of(const CellRow& row, const std::vector<Place>& keys, std::size_t Place::*side) {
   std::string text;
   for (const Place& key : keys) (text += cell_for_programs(row[key.*side])) += '\n';
   return text;
@@ -103,8 +103,8 @@ Table delta_table(const Table& base, const Table& changed, const DeltaColumns& c
   for (std::size_t i = changed.rows().size(); i-- > 0;)
     others[key_of(changed.rows()[i], keys, &Place::changed)].push_back(i);
   std::vector<bool> is_joined(changed.rows().size());
-  for (const Row& row : base.rows()) {
-    const Row* other = nullptr;
+  for (const CellRow& row : base.rows()) {
+    const CellRow* other = nullptr;
     if (const auto found = others.find(key_of(row, keys, &Place::base));
         found != others.end() && !found->second.empty()) {
       is_joined[found->second.back()] = true;
@@ -124,12 +124,12 @@ void put_largest_first(Table& table, std::size_t most) {
   while (column < table.columns().size() && !table.columns()[column].key.starts_with("delta_"))
     ++column;
   if (column == table.columns().size()) return;
-  std::vector<Row> rows = table.rows();
-  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+  std::vector<CellRow> rows = table.rows();
+  std::stable_sort(rows.begin(), rows.end(), [&](const CellRow& a, const CellRow& b) {
     return size_of(a[column]) > size_of(b[column]);
   });
   Table sorted(table.columns());
-  for (Row& row : rows) sorted.add_row(std::move(row));
+  for (CellRow& row : rows) sorted.add_row(std::move(row));
   table = std::move(sorted);
 }
 

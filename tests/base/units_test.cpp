@@ -165,6 +165,9 @@ TEST_CASE("a sentence names eight ranges, an option all of them") {
 TEST_CASE("ranks of which a sentence says something one by one are named one by one") {
   const std::vector<std::int64_t> ranks{1, 2, 5};
   CHECK(ranks_words(ranks, RankStyle::each) == "ranks 1, 2, 5");
+  CHECK(ranks_words(ranks, RankStyle::named) == "ranks 1, 2 and 5");
+  CHECK(rank_list({{7, 7}}, RankStyle::named) == "7");
+  CHECK(rank_list({{0, 1}, {3, 12}}, RankStyle::named) == "0, 1, 3, 4, 5, 6, 7, 8 and 4 more");
   CHECK(ranks_words(ranks, RankStyle::all) == "ranks 1 and 2 and 5");
   CHECK(ranks_words(ranks, RankStyle::either) == "ranks 1 or 2 or 5");
   CHECK(ranks_words(std::vector<std::int64_t>{3}, RankStyle::either) == "rank 3");

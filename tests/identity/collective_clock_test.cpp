@@ -200,7 +200,7 @@ TEST_CASE("collective_clock: ranks with given offsets are the ones that were set
   CHECK(result.clocks[0].problems.empty());
   CHECK(result.clocks[1].problems.empty());
   CHECK(result.clocks[2].problems.explanation(Problem::clock_conflict) ==
-        "clocks of ranks 2-3: what collectives allow before and after contradicts itself by "
+        "clocks of ranks 2 and 3: what collectives allow before and after contradicts itself by "
         "4.000 ms; no offset fits all of them");
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("collective_clock: a clock that was set and set back is told with the 
     job.set_back_at = 30;
     const ClockPlan result = job.plan();
     CHECK(result.clocks[2].problems.explanation(Problem::clock_conflict) ==
-          fmt::format("clocks of ranks 2-3: what collectives allow before and after "
+          fmt::format("clocks of ranks 2 and 3: what collectives allow before and after "
                       "contradicts itself by {}; no offset fits all of them",
                       words));
     CHECK_FALSE(result.clocks[2].error_ns.has_value());

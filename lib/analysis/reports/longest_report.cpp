@@ -1,6 +1,7 @@
 #include "analysis/reports/longest_report.h"
 
 #include "per_rank/per_rank.h"
+#include "table/columns.h"
 
 #include <algorithm>
 #include <string>
@@ -67,8 +68,30 @@ std::vector<LongSpan> longest_of_rank(const Run& run, const RankEvents& rank, st
   return spans;
 }
 
-Cell if_known(std::int64_t number) {
-  return number == kNoId ? Cell{} : Cell{number};
+Table longest_table(const Run& run, const std::vector<LongSpan>& longest) {
+  using enum ColumnKind;
+  using enum Readers;
+  const auto if_known = [](auto member) {
+    return [member](const LongSpan& span) {
+      return cell_if(span.*member != kNoId, std::int64_t{span.*member});
+    };
+  };
+  // A merge gives the rows of devices other numbers.
+  const auto thread = [&run](const LongSpan& span) {
+    return cell_if(span.device == kNoId, run.tracks.tid(span.track));
+  };
+  const auto category = [&run](const LongSpan& span) { return run.labels.category(span.label); };
+  const auto name = [&run](const LongSpan& span) { return run.labels.name(span.label); };
+  return make_table(
+      longest, ColumnsOf<LongSpan>{{"duration_ns", "Duration", duration, &LongSpan::duration_ns},
+                                   {"start_ns", "Start", duration, &LongSpan::start_ns},
+                                   {"rank", "Rank", count, &LongSpan::rank},
+                                   {"step", "Step", count, if_known(&LongSpan::step)},
+                                   {"thread", "Thread", text, thread},
+                                   {"device", "GPU", count, if_known(&LongSpan::device)},
+                                   {"stream", "Stream", count, some, if_known(&LongSpan::stream)},
+                                   {"category", "Category", text, most, category},
+                                   {"name", "Name", text, name}});
 }
 
 }  // namespace
@@ -83,24 +106,7 @@ Report longest_report(const Run& run, const LongestOptions& options) {
                                          longest.insert(longest.end(), spans.begin(), spans.end());
                                          keep_longest(run, longest, options.top);
                                        });
-  Table table({{"duration_ns", "Duration", ColumnKind::duration},
-               {"start_ns", "Start", ColumnKind::duration},
-               {"rank", "Rank", ColumnKind::count},
-               {"step", "Step", ColumnKind::count},
-               {"thread", "Thread", ColumnKind::text},
-               {"device", "GPU", ColumnKind::count},
-               {"stream", "Stream", ColumnKind::count, Readers::some},
-               {"category", "Category", ColumnKind::text, Readers::most},
-               {"name", "Name", ColumnKind::text}});
-  for (const LongSpan& span : longest) {
-    // A merge gives the rows of devices other numbers.
-    Cell thread;
-    if (span.device == kNoId) thread = std::string(run.tracks.tid(span.track));
-    table.add_row({span.duration_ns(), span.start_ns, span.rank, if_known(span.step), thread,
-                   if_known(span.device), if_known(span.stream),
-                   std::string(run.labels.category(span.label)),
-                   std::string(run.labels.name(span.label))});
-  }
+  Table table = longest_table(run, longest);
   Report report("longest", run);
   if (table.rows().empty()) report.notes.emplace_back("no spans in these traces");
   report.tables.push_back({"rows", "", std::move(table)});

@@ -33,7 +33,7 @@ constexpr std::size_t kMostOffsets = 8;
 
 std::string clocks_of(const std::set<std::int64_t>& ranks) {
   return fmt::format("{} of {}", plural(ranks.size(), "clock"),
-                     ranks_words(ranks, RankStyle::sentence));
+                     ranks_words(ranks, RankStyle::named));
 }
 
 class CollectiveAligner {
@@ -389,7 +389,7 @@ void CollectiveAligner::report_unconnected(const Island& island, const Island& o
   first.problems.add(problem, 0, ranks.size());
   first.problems.explain(
       problem, fmt::format("clock of {} against rank {}: they have no collective in common",
-                           ranks_words(ranks, RankStyle::sentence),
+                           ranks_words(ranks, RankStyle::named),
                            facts_[of_reference.files.front()].rank));
 }
 

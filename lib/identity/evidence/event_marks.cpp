@@ -289,9 +289,9 @@ void CollectiveMarks::add_round(const Event& event, const EventTiming& timing) {
   if (!side || has_empty_part(said.in_split) || has_empty_part(said.out_split)) return;
   const std::string_view peer = *side == Side::send ? said.target : said.source;
   if (*side != Side::all && (peer.empty() || said.ranks.empty())) return;
-  const auto seq =
-      *side == Side::all && !said.group_name.empty() ? json_integer(said.seq) : std::nullopt;
-  const bool has_seq = seq && *seq >= 0;
+  std::int64_t seq = -1;
+  if (*side == Side::all && !said.group_name.empty()) seq = json_integer(said.seq).value_or(-1);
+  const bool has_seq = seq >= 0;
   scratch_.clear();
   for (const std::string_view part :
        {said.name.empty() ? name : said.name, said.group_name, said.description, said.ranks})
@@ -314,7 +314,7 @@ void CollectiveMarks::add_round(const Event& event, const EventTiming& timing) {
     kind.ranks = said.ranks;
     if (*side != Side::all) kind.peer = json_integer(peer).value_or(kNoPeer);
   }
-  kind.add({has_seq ? *seq : static_cast<std::int64_t>(kind.count), timing.start_ns,
+  kind.add({has_seq ? seq : static_cast<std::int64_t>(kind.count), timing.start_ns,
             saturating_add(timing.start_ns, timing.duration_ns)});
 }
 
