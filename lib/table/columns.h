@@ -54,7 +54,7 @@ inline Cell text_or_nothing(std::string_view text) {
 
 // Returns a member of a row, or what a function says of it. Compilers take longer for std::invoke.
 template <typename Value, typename Row>
-decltype(auto) value_of(const Value& value, const Row& row) {
+decltype(auto) value_in(const Value& value, const Row& row) {
   if constexpr (std::is_member_object_pointer_v<Value>)
     return (row.*value);
   else if constexpr (std::is_member_function_pointer_v<Value>)
@@ -66,13 +66,13 @@ decltype(auto) value_of(const Value& value, const Row& row) {
 // The value of a column: a text of the row, and nothing if that is empty.
 template <typename Text>
 auto text_of(Text text) {
-  return [text](const auto& row) { return text_or_nothing(value_of(text, row)); };
+  return [text](const auto& row) { return text_or_nothing(value_in(text, row)); };
 }
 
 // The value of a column: a member of a member of the row.
 template <typename Outer, typename Inner>
 auto path(Outer outer, Inner inner) {
-  return [outer, inner](const auto& row) { return value_of(inner, value_of(outer, row)); };
+  return [outer, inner](const auto& row) { return value_in(inner, value_in(outer, row)); };
 }
 
 // Returns an empty cell if `all` is 0.
@@ -85,7 +85,7 @@ inline Cell share_cell(std::int64_t part, std::int64_t all) {
 template <typename Part, typename All>
 auto share_of(Part part, All all) {
   return
-      [part, all](const auto& row) { return share_cell(value_of(part, row), value_of(all, row)); };
+      [part, all](const auto& row) { return share_cell(value_in(part, row), value_in(all, row)); };
 }
 
 // What makes the cells of a column: a member of Row, or a function of a row whose result to_cell()
@@ -107,7 +107,7 @@ class CellMaker {
 
   template <typename Value>
   static Cell make(const void* value, const Row& row) {
-    return to_cell(value_of(*static_cast<const Value*>(value), row));
+    return to_cell(value_in(*static_cast<const Value*>(value), row));
   }
 
   alignas(void*) std::array<std::byte, kMostBytes> value_{};

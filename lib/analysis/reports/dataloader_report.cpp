@@ -40,7 +40,7 @@ Table rows_table(const std::vector<LoaderRow>& rows) {
   using Row = LoaderRow;
   const auto is_known = [](auto& of) { return of.instrumented && of.steps > 0; };
   const auto if_known = [is_known](auto value) {
-    return [=](auto& of) { return is_known(of) ? to_cell(value_of(value, of)) : Cell{}; };
+    return [=](auto& of) { return is_known(of) ? to_cell(value_in(value, of)) : Cell{}; };
   };
   const ColumnsOf<Row> columns{
       {"rank", "Rank", count, &Row::rank},

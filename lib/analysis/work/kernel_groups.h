@@ -143,7 +143,7 @@ std::string_view find_shape(std::string_view arguments);
 template <typename Text>
 auto detail_of(Text text, std::string_view key) {
   return [text, key](const auto& row) {
-    return text_or_nothing(find_detail(value_of(text, row), key));
+    return text_or_nothing(find_detail(value_in(text, row), key));
   };
 }
 
