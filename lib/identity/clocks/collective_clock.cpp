@@ -388,9 +388,9 @@ void CollectiveAligner::report_unconnected(const Island& island, const Island& o
       of_one_run && !is_proven ? Problem::no_common_collective : Problem::vague_collectives;
   first.problems.add(problem, 0, ranks.size());
   first.problems.explain(
-      problem, fmt::format("clock of {} against rank {}: they have no collective in common",
-                           ranks_words(ranks, RankStyle::named),
-                           facts_[of_reference.files.front()].rank));
+      problem,
+      fmt::format("clock of {} against rank {}: they have no collective in common",
+                  ranks_words(ranks, RankStyle::named), facts_[of_reference.files.front()].rank));
 }
 
 }  // namespace
