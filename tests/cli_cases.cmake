@@ -3,14 +3,18 @@
 #
 # All cases run in the release build. With a sanitizer, where they take ten times as long, `./dev test` runs those that
 # cases_with_sanitizer matches, and the others have the label `nightly` (`./dev nightly` runs all). It matches by name:
-# a case of a tool and one word (stats-gpu, merge-sort), so that each command has one; and a case with a word that
+# a case of a tool and one word (stats-gpu, merge-sort) or a command, so that each command has one; and a case with a word that
 # stands for damaged or odd input.
 string(JOIN "|" words bad broken closed cut damaged empty full losses lost missing never none outlying recover safe
        signal unclosed)
-set(cases_with_sanitizer "^(stats|merge|record)-[a-z]+$|^(.*-)?(${words})(-.*)?$|not-a-trace|no-trace")
+file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/trace_stats/command_*.cpp)
+list(TRANSFORM commands REPLACE ".*/command_(.*)\\.cpp" "\\1")
+list(TRANSFORM commands REPLACE "_" "-")
+list(JOIN commands "|" commands)
+set(cases_with_sanitizer "^(stats|merge|record)-[a-z]+$|^stats-(${commands})$|^(.*-)?(${words})(-.*)?$|not-a-trace|no-trace")
 
 # The longest cases: they start first, so that no core waits for one at the end.
-set(long_cases "hostile-names|merged-beside|same-merged|man-pages|help-limits|merge-other-packing|completion")
+set(long_cases "hostile-names|merged-beside|man-pages|help-limits|merge-other-packing|completion")
 
 function(add_cli_cases prefix folder)
   file(GLOB commands CONFIGURE_DEPENDS ${folder}/*/cmd)
