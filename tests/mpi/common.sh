@@ -6,6 +6,8 @@ tools=$TRACELOOM_TOOLS
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+# as_processes says why.
+export OMPI_MCA_orte_tmpdir_base=$scratch
 failed=0
 
 fail() {

@@ -20,7 +20,7 @@ export TRACELOOM_MPI_LIBRARY=$TRACELOOM_DYING_TRANSPORT
 ranks=$source_dir/testdata/straggler
 
 launch() { # TOOL ARGUMENTS...
-  timeout 40 mpirun --oversubscribe --bind-to none -n $processes "$tools/$1" --mpi "${@:2}"
+  OMPI_MCA_orte_tmpdir_base=$(mktemp -d "$scratch/session.XXXXXX") timeout 40 mpirun --oversubscribe --bind-to none -n $processes "$tools/$1" --mpi "${@:2}"
 }
 
 # stages CALLS: the numbers of the calls in this file before which there is a stage.
