@@ -16,6 +16,9 @@ main() {
   for page in "$folder"/man/man1/*.1; do
     codes_of_page "$page" | compare "$folder/codes" "$(basename "$page")" || failed=1
   done
+  # The list of commands has room for the words before the colons.
+  sed 's/:.*//' "$folder/codes" | paste -s -d, | sed 's/^/Exit codes: /; s/,/, /g' > "$folder/help"
+  trace-stats --help | grep '^Exit codes: ' | compare "$folder/help" 'trace-stats --help' || failed=1
   for document in "$@"; do
     codes_of_document "$document" | compare "$folder/codes" "$document" || failed=1
   done

@@ -115,6 +115,15 @@ std::vector<std::string> alternatives_of(const OptionSpec& option) {
   }
 }
 
+bool reads_traces(const CommandSpec& command) {
+  const auto is_strict = [](const OptionSpec& option) { return option.names.back() == "--strict"; };
+  const auto has_strict = [&](const OptionGroup& group) {
+    return std::any_of(group.options.begin(), group.options.end(), is_strict);
+  };
+  return std::any_of(command.groups.begin(), command.groups.end(), has_strict) ||
+         std::any_of(command.commands.begin(), command.commands.end(), reads_traces);
+}
+
 bool is_list(const OptionSpec& option) {
   return option.value.ends_with(kListMark) && !alternatives_of(option).empty();
 }
@@ -174,7 +183,9 @@ class HelpFormatter : public CLI::FormatterBase {
     if (is_list(spec)) out += paint_.dim("   (COMMAND --help shows its options)");
     out += "\n" + examples(spec) + options("Arguments", spec.arguments) + commands(spec);
     for (const OptionGroup& group : spec.groups) out += options(group.title, group.options);
-    if (!spec.page.empty()) out += "\n" + paragraph("Definitions: " + spec.page);
+    const bool has_codes = is_list(spec) && reads_traces(spec);
+    if (has_codes) out += "\n" + paragraph(exit_codes());
+    if (!spec.page.empty()) out += (has_codes ? "" : "\n") + paragraph("Definitions: " + spec.page);
     return out;
   }
 
@@ -183,6 +194,15 @@ class HelpFormatter : public CLI::FormatterBase {
  private:
   // The list of a tool's commands has to fit on one screen, so the rest is short.
   static bool is_list(const CommandSpec& spec) { return spec.commands.size() > 1; }
+
+  // Returns "Exit codes: 0 done, 1 the answer is no, ...": the manual page has the rest.
+  static std::string exit_codes() {
+    std::string out = "Exit codes:";
+    for (const auto& [code, meaning] : kExitStatus)
+      out += fmt::format("{} {} {}", out.back() == ':' ? "" : ",", code,
+                         meaning.substr(0, meaning.find(':')));
+    return out;
+  }
 
   std::string paragraph(std::string_view text) const {
     std::string out;

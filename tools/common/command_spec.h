@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -66,6 +67,18 @@ CommandSpec spec_of(const CLI::App& app, const std::string& path);
 std::vector<std::string> alternatives_of(const OptionSpec& option);
 // Returns whether the option takes several of its alternatives, with commas between them.
 bool is_list(const OptionSpec& option);
+
+// The meaning of ExitCode, for the commands that read traces. README.md and docs/ say the same in
+// the same words, which the test docs.exit_codes compares.
+inline constexpr std::string_view kExitStatus[][2] = {
+    {"0", "done"},
+    {"1", "the answer is no: a failed gate (--fail-on, --gate) or a loss (--strict, check)"},
+    {"2",
+     "trouble: wrong usage, an unreadable input, a full disk, or what was asked cannot be "
+     "measured"},
+    {"3", "inconclusive: for compare --gate, these captures cannot decide"}};
+// A tool reads traces if one of its commands does.
+bool reads_traces(const CommandSpec& command);
 
 // Returns whether this is an argument (TRACE), which has no dash, and not an option.
 bool is_argument(const OptionSpec& option);

@@ -14,16 +14,6 @@
 namespace traceloom {
 namespace {
 
-// The meaning of ExitCode, for the commands that read traces. README.md and docs/ say the same in
-// the same words, which the test docs.exit_codes compares.
-constexpr std::string_view kExitStatus[][2] = {
-    {"0", "done"},
-    {"1", "the answer is no: a failed gate (--fail-on, --gate) or a loss (--strict, check)"},
-    {"2",
-     "trouble: wrong usage, an unreadable input, a full disk, or what was asked cannot be "
-     "measured"},
-    {"3", "inconclusive: for compare --gate, these captures cannot decide"}};
-
 // Returns what prints this letter as it stands in the source: troff obeys a backslash, and draws
 // typographic signs for a hyphen and for quotes.
 std::string_view troff_letter(const char& letter) {
@@ -107,16 +97,6 @@ std::string man_examples(const CommandSpec& command) {
     out += fmt::format(".PP\n# {}\n.br\n{}\n", troff(example.what), troff_bold(example.command));
   }
   return out;
-}
-
-// A tool reads traces if one of its commands does.
-bool reads_traces(const CommandSpec& command) {
-  const auto is_strict = [](const OptionSpec& option) { return option.names.back() == "--strict"; };
-  const auto has_strict = [&](const OptionGroup& group) {
-    return std::any_of(group.options.begin(), group.options.end(), is_strict);
-  };
-  return std::any_of(command.groups.begin(), command.groups.end(), has_strict) ||
-         std::any_of(command.commands.begin(), command.commands.end(), reads_traces);
 }
 
 std::string exit_status(const CommandSpec& command) {
