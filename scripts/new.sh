@@ -38,7 +38,7 @@ new_command() {
   local from=(report.h report.cpp command.cpp test.cpp page.md)
   local to=("lib/analysis/reports/${name}_report.h" "lib/analysis/reports/${name}_report.cpp"
     "tools/trace_stats/command_$name.cpp" "tests/analysis/${name}_report_test.cpp" "docs/commands/$command.md")
-  for file in "${to[@]}" "testdata/cli/stats-$command"; do
+  for file in "${to[@]}" "testdata/cli/stats-$command"{,-json,-help}; do
     [ ! -e "$file" ] || refuse "new command: $file exists"
   done
   local i

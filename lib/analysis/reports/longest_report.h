@@ -12,8 +12,6 @@ struct LongestOptions {
 };
 
 // The run holds the spans that surround others if its request says `frames`.
-// JSON: "rows": [{"duration_ns","start_ns","rank","step","thread","device","stream","category",
-// "name"}]
 Report longest_report(const Run& run, const LongestOptions& options);
 
 }  // namespace traceloom

@@ -5,7 +5,6 @@
 
 namespace traceloom {
 
-// JSON: "rows": [{"rank","name","longest_ns"}]
 Report @NAME@_report(const Run& run);
 
 }  // namespace traceloom
