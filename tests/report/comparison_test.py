@@ -171,7 +171,7 @@ def check_pictures(page, browser):
           const b = c.getBoundingClientRect(); const p = page.heats[arguments[0]].place();
           return [b.left + p.left + p.cell / 2, b.top + p.rowHeight / 2]""", side)
         browser.point(x, y, click=True)
-        seen = browser.run("return [location.hash, document.querySelector('section.shown').id]")
+        seen = browser.place("timeline")
         page.expect(seen[1] == "timeline" and seen[0].endswith(f"&side={expected}"), f"{side} leads to {seen}")
     before = browser.run("return page.timelines.new.view()")
     browser.run("document.getElementById('base-timeline-canvas').focus()")

@@ -84,6 +84,16 @@ class Browser:
     def run(self, script, *arguments):
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
+    def place(self, section):
+        """Returns the address and the section that is shown, once it is this one. A page follows its address only when
+        its event arrives, which a click does not wait for."""
+        deadline = time.monotonic() + 5
+        while True:
+            seen = self.run("return [location.hash, document.querySelector('section.shown').id]")
+            if seen[1] == section or time.monotonic() > deadline:
+                return seen
+            time.sleep(0.02)
+
     def devtools(self, command, **parameters):
         return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
