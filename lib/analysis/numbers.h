@@ -1,5 +1,5 @@
-// What all analyses count with: percentiles, slopes, statistics of lengths, and sums by keys,
-// in one process or in a team.
+// The arithmetic of all analyses: percentiles, slopes, statistics of lengths, and sums by keys, in
+// one process or in a team.
 #pragma once
 
 #include "base/string_table.h"

@@ -1,4 +1,4 @@
-// What the file system is asked for: the end of a chain of links, a file without a name.
+// Questions to the file system: the end of a chain of links, a file without a name.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// What goes wrong with inputs and outputs: errors that end the work on one, problems that are
-// counted, and the facts about each input that stand next to them in reports.
+// The troubles of inputs and outputs: errors that end the work on one, problems that are counted,
+// and the facts about each input that stand next to them in reports.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What the syncs of clocks say: the difference of two clocks, their drift, and moments that
-// files stamped together.
+// Syncs of clocks tell the difference of two clocks, their drift, and moments that files stamped
+// together.
 #pragma once
 
 #include "base/problems.h"

@@ -1,4 +1,4 @@
-// Where an event belongs: to the host or to a device, and to which kind of row of that device.
+// An event belongs to the host or to a kind of row of a device.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Where output bytes go: a sink, a place of an open file, the disk until their number is known,
-// a tar archive.
+// The places where output bytes go: a sink, a place of an open file, the disk until their number is
+// known, a tar archive.
 #pragma once
 
 #include <cstddef>

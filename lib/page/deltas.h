@@ -1,4 +1,4 @@
-// What changed between two sides, as tables and figures of their page.
+// The changes between two sides, as tables and figures of their page.
 #pragma once
 
 #include "page/comparison_page.h"

@@ -1,4 +1,4 @@
-// Which part of a run is wanted: ranks, times, steps, and the names and categories of events.
+// The part of a run that is wanted: ranks, times, steps, and the names and categories of events.
 #pragma once
 
 #include <cstdint>

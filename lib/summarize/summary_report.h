@@ -1,4 +1,4 @@
-// What is said of a summary: the report in each format, and whether the spans of a name took no
+// The answer of a summary: the report in each format, and whether the spans of a name took no
 // longer than allowed.
 #pragma once
 

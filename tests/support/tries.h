@@ -1,4 +1,4 @@
-// How many of its tries a long comparison over generated traces makes: a quarter, or with
+// tries(): a long comparison over generated traces makes a quarter of its tries, or with
 // TRACELOOM_ALL_TRIES in the environment (`./dev nightly` sets it) all. The seeds of the quarter
 // are those of the first tries, so every day the same.
 #pragma once

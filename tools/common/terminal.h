@@ -1,4 +1,5 @@
-// What tools write to a terminal besides their answer: messages, problems, and a progress bar.
+// The words that tools write to a terminal besides their answer: messages, problems, and a progress
+// bar.
 #pragma once
 
 #include "base/problems.h"

@@ -1,4 +1,4 @@
-// What the demo trains: random numbers that are the same on every machine, its pictures, and
+// The training of the demo: random numbers that are the same on every machine, its pictures, and
 // its model.
 #pragma once
 

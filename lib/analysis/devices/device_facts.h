@@ -1,5 +1,5 @@
-// What traces tell of devices besides times: what a run already does with them, and what in
-// their rows is not understood.
+// Facts about devices besides times: what a run already does with them, and what in their rows is
+// not understood.
 #pragma once
 
 #include "analysis/report.h"

@@ -1,4 +1,4 @@
-// Why a device had no work, and what the host did meanwhile.
+// The reasons why a device had no work, and the activity of the host meanwhile.
 #pragma once
 
 #include "analysis/devices/device_work.h"

@@ -1,4 +1,4 @@
-// Why a rank is slower than the others, and the words for it.
+// The cause by which a rank is slower than the others, and the words for it.
 #pragma once
 
 #include "analysis/findings/straggler.h"

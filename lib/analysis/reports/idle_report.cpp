@@ -208,7 +208,7 @@ double idle_share(std::int64_t part_ns, std::int64_t all_ns) {
   return all_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(all_ns) : 0;
 }
 
-// What the host did in some gaps.
+// The activity of the host in some gaps.
 struct HostShare {
   std::string_view gap;
   std::int64_t idle_ns = 0;

@@ -1,4 +1,4 @@
-// What limits a run, how sure that is, and whether a limit is below an allowed value.
+// The verdict: the limit of a run, how sure it is, and gates that hold a limit to an allowed value.
 #pragma once
 
 #include "analysis/devices/device_facts.h"

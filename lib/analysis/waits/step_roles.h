@@ -150,7 +150,7 @@ std::string role_title(Role role);
 // 0 go first.
 Readers role_readers(Role role);
 
-// What the columns of all roles have in common.
+// The parts that the columns of all roles have in common.
 struct RoleForm {
   std::string_view key;  // "{}_ns"
   ColumnKind kind;

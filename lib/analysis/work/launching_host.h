@@ -1,4 +1,4 @@
-// Where the host launched the work of a device: in which module, and in which collective.
+// The module and the collective in which the host launched the work of a device.
 #pragma once
 
 #include "base/string_table.h"

@@ -1,4 +1,4 @@
-// What the names of kernels, operators and collectives tell of their work.
+// Names of kernels, operators and collectives tell the type of their work.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What is said of aligned clocks: which were moved, which ranks are apart, what is odd.
+// The messages about aligned clocks: which were moved, which ranks are apart, what is odd.
 #pragma once
 
 #include "clock/alignment.h"

@@ -1,4 +1,4 @@
-// Which collectives and messages files have in common, and which files these connect.
+// The collectives and messages that files have in common, and the files that these connect.
 #pragma once
 
 #include "clock/alignment.h"

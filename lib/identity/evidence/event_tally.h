@@ -1,4 +1,4 @@
-// What is tallied of all events of a file: a fingerprint, and when they begin and end.
+// The tally of all events of a file: a fingerprint, and when they begin and end.
 #pragma once
 
 #include "clock/time_map.h"

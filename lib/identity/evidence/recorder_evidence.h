@@ -1,4 +1,4 @@
-// What Composer and our recorder write into their files: stamps, clocks, lost events.
+// The evidence that Composer and our recorder write into their files: stamps, clocks, lost events.
 #pragma once
 
 #include "base/problems.h"

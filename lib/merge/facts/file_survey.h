@@ -1,4 +1,5 @@
-// What a merge has to know of a file, as data: FileSurvey, and FilterFacts if it has a filter.
+// The facts that a merge has to know of a file, as data: FileSurvey, and FilterFacts if it has a
+// filter.
 #pragma once
 
 #include "base/problems.h"

@@ -1,5 +1,5 @@
-// What stands around the events of a merged trace: the head with its metadata and notes of the
-// inputs and the filter, and the tail.
+// The frame around the events of a merged trace: the head with its metadata and notes of the inputs
+// and the filter, and the tail.
 #pragma once
 
 #include "clock/alignment.h"

@@ -1,5 +1,5 @@
-// What a merge is asked for (MergeOptions, with PlanOptions and MergeFilter), and what it says
-// that it has done (MergeSummary).
+// The options of a merge (MergeOptions, with PlanOptions and MergeFilter), and its summary of what
+// it has done (MergeSummary).
 #pragma once
 
 #include "base/problems.h"

@@ -1,5 +1,5 @@
-// What a merge has decided before it writes its first byte: MergePlan, and in it FilterPlan,
-// which says what stays.
+// The decisions of a merge before it writes its first byte: MergePlan, and in it FilterPlan, which
+// says what stays.
 #pragma once
 
 #include "base/arithmetic.h"

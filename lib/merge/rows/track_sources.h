@@ -1,5 +1,5 @@
-// Which processes and threads of the inputs belong together: the processes of each rank, and
-// the threads gathered into them.
+// The processes and threads of the inputs that belong together: the processes of each rank, and the
+// threads gathered into them.
 #pragma once
 
 #include "identity/ranks/ranks.h"

@@ -1,5 +1,5 @@
-// What a merge has to know of the slices of a file before it writes them: which of them a save
-// has cut (CutSlices), and what changes in async ones (AsyncSlices).
+// The facts about the slices of a file that a merge needs before it writes them: those that a save
+// has cut (CutSlices), and changes of async ones (AsyncSlices).
 #pragma once
 
 #include "base/string_table.h"

@@ -1,4 +1,4 @@
-// What a filter leaves of a merge: events, tracks, and the times of its cycles.
+// The selection that a filter leaves of a merge: events, tracks, and the times of its cycles.
 #pragma once
 
 #include "identity/evidence/event_tally.h"

@@ -1,4 +1,4 @@
-// What the functions of traceloom.h share: errors without exceptions, structs that grow,
+// The parts that the functions of traceloom.h share: errors without exceptions, structs that grow,
 // handlers, options and callbacks.
 #pragma once
 

@@ -1,4 +1,4 @@
-// How a cycle is written: the names of its files, what they say besides events, the events, its
+// CycleWriter writes a cycle: the names of its files, what they say besides events, the events, its
 // begin and its end.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Where the events of a trace come from: the slots that threads leave, and the traces of other
+// The sources of the events of a trace: the slots that threads leave, and the traces of other
 // profilers.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a library minds that lives in the process of another program: forks, files of other
+// The manners of a library that lives in the process of another program: forks, files of other
 // users, signals.
 #pragma once
 

@@ -43,7 +43,8 @@ Report @NAME@_report(const Run& run) {
                 {"rank", "Rank", count, &Row::rank},
                 {"longest_ns", "Longest", duration,
                  [](const Row& row) { return row.span.end_ns - row.span.start_ns; }},
-                {"name", "Name", text, [&run](const Row& row) { return run.labels.name(row.span.label); }}});
+                {"name", "Name", text,
+                 [&run](const Row& row) { return run.labels.name(row.span.label); }}});
   Report report("@COMMAND@", run);
   report.tables.push_back({"rows", "", std::move(table)});
   return report;
