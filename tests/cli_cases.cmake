@@ -1,3 +1,11 @@
+# command_names(OUT): the commands, by the names of their files. The test commands.list compares them with what trace-stats has.
+function(command_names out)
+  file(GLOB names CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/trace_stats/command_*.cpp)
+  list(TRANSFORM names REPLACE ".*/command_(.*)\\.cpp" "\\1")
+  list(TRANSFORM names REPLACE "_" "-")
+  set(${out} ${names} PARENT_SCOPE)
+endfunction()
+
 # add_cli_cases(<prefix> <folder>): each subfolder with a file `cmd` becomes the test <prefix>.<subfolder>.
 # run_cli_case.cmake describes the content of such a folder.
 #
@@ -7,9 +15,7 @@
 # stands for damaged or odd input.
 string(JOIN "|" words bad broken closed cut damaged empty full losses lost missing never none outlying recover safe
        signal unclosed)
-file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/trace_stats/command_*.cpp)
-list(TRANSFORM commands REPLACE ".*/command_(.*)\\.cpp" "\\1")
-list(TRANSFORM commands REPLACE "_" "-")
+command_names(commands)
 list(JOIN commands "|" commands)
 set(cases_with_sanitizer "^(stats|merge|record)-[a-z]+$|^stats-(${commands})$|^(.*-)?(${words})(-.*)?$|not-a-trace|no-trace")
 
