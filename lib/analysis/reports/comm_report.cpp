@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <tuple>
 
 namespace traceloom {
@@ -186,7 +185,9 @@ Table ranks_table(const Run& run, const std::vector<Collective>& matched, bool c
       {"times_first", "First", count, &Row::times_first},
       {"last_share", "Last %", share, share_of(&Row::times_last, &Row::count)},
   };
-  return make_table(std::views::values(sums), columns);
+  std::vector<Row> rows;
+  for (const auto& [rank, sum] : sums) rows.push_back(sum);
+  return make_table(rows, columns);
 }
 
 // Has a row for all collectives of each rank, and one for each collective.

@@ -302,14 +302,14 @@ MemoryCounter measure(const RankEvents& rank, CounterSeries series) {
   return {rank.rank, std::move(series), least, mean, most, growth};
 }
 
-Table host_table(const Run& run, bool all) {
+Table host_table(const Run& run, bool all_counters) {
   std::vector<MemoryCounter> found;
   bool processes = false;
   using Counters = std::vector<CounterSeries>;
   const auto find = [&](std::size_t rank) { return find_counters(run, run.ranks[rank]); };
   for_each_rank<Counters>(run, all_ranks(run), find, [&](std::size_t rank, Counters counters) {
     for (CounterSeries& series : counters) {
-      if (!is_memory(series, all)) continue;
+      if (!is_memory(series, all_counters)) continue;
       processes |= !series.process.empty();
       found.push_back(measure(run.ranks[rank], std::move(series)));
     }
