@@ -291,8 +291,8 @@ std::string host_json() {
 }
 
 std::string ntp_json() {
-  timex state{};
-  const int status = adjtimex(&state);
+  timex ntp{};
+  const int status = adjtimex(&ntp);
   constexpr double kScaledPpm = 65536;
   std::string text;
   JsonWriter json(text);
@@ -300,11 +300,11 @@ std::string ntp_json() {
   json.key("synchronized");
   json.value(status >= 0 && status != TIME_ERROR);
   json.key("maxerror_us");
-  json.value(state.maxerror);
+  json.value(ntp.maxerror);
   json.key("esterror_us");
-  json.value(state.esterror);
+  json.value(ntp.esterror);
   json.key("freq_ppm");
-  json.value(static_cast<double>(state.freq) / kScaledPpm);
+  json.value(static_cast<double>(ntp.freq) / kScaledPpm);
   json.end_object();
   return text;
 }

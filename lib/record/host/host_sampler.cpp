@@ -249,7 +249,6 @@ std::function<void(const MemorySnapshot&)> memory_counters() {
     CounterTable table;
   };
   return [shared = std::make_shared<Shared>()](const MemorySnapshot& snapshot) {
-    constexpr double kMb = 1e6;
     const std::lock_guard lock(shared->mutex);
     const auto record = [&](std::string_view name, std::string_view key, double value) {
       shared->table.record({name, "memory", {key, {}}, {value, 0}, 1});
