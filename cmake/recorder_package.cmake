@@ -42,7 +42,7 @@ shared_library(node_merge traceloom_node_merge node_merge traceloom::merge trace
 # What it uses of the recorder comes from the other library, but for these two, which that does not show.
 target_sources(traceloom_node_merge_library PRIVATE record/support/process_support.cpp record/files/trace_file.cpp)
 target_include_directories(traceloom_node_merge_library PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(traceloom_node_merge_library PRIVATE fmt::fmt ZLIB::ZLIB PUBLIC traceloom_recorder_library)
+target_link_libraries(traceloom_node_merge_library PRIVATE fmt::fmt PUBLIC traceloom_recorder_library)
 target_compile_features(traceloom_node_merge_library INTERFACE cxx_std_20)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Traceloom)

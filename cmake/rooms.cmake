@@ -37,7 +37,7 @@ function(trace_module name)
   add_library(traceloom::${id} ALIAS ${target})
   set_property(GLOBAL APPEND PROPERTY TRACELOOM_ROOMS ${target})
   # Builds with a sanitizer optimise these alone: what reads and writes every byte of a trace.
-  if(id MATCHES "^(base|json|event|input|scan|output|digest|merge_write|merge_slices|merge_edits)$")
+  if(id MATCHES "^(base|json|event|input|scan|output|merge_write|merge_slices|merge_edits)$")
     set_target_properties(${target} PROPERTIES TRACELOOM_OPTIMIZED ON)
   endif()
   # With TRACELOOM_UNITY a room is one unit, so its file-local names are unique in it.

@@ -4,7 +4,7 @@
 #   scripts/install-deps.sh [build|test|browser|package|lint|bench|mpi|bare]...     (default: build)
 set -euo pipefail
 
-build=(g++ cmake ninja-build libcli11-dev libsimdjson-dev zlib1g-dev libfmt-dev libtbb-dev
+build=(g++ cmake ninja-build libcli11-dev libsimdjson-dev zlib1g-dev libzstd-dev libfmt-dev libtbb-dev
        doctest-dev libisal-dev libxxhash-dev libre2-dev libyaml-cpp-dev libboost-math-dev libboost-dev pkgconf)
 # cpack asks `file` what is a program, and dpkg-shlibdeps on which packages it depends.
 debian=(dpkg-dev file)

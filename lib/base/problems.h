@@ -85,7 +85,11 @@ enum class Problem : std::uint8_t {
   gzip_damaged,
   gzip_checksum,
   gzip_trailing_garbage,
-  gzip_twice,
+  zstd_cut,
+  zstd_damaged,
+  zstd_checksum,
+  zstd_trailing_garbage,
+  packed_twice,
   // problems of elements of the event array
   not_an_object,
   empty_object,

@@ -108,6 +108,12 @@ class ByteSource {
   ByteSource() = default;
 };
 
+// Adds to `problems` why unpacked text ends after `text_bytes`, and what was wrong with the packed
+// data. Damage of a lower layer (gzip inside gzip) also cuts this layer: it is counted once, at an
+// offset of this layer's text.
+void add_end(ProblemCounts& problems, std::optional<Problem> reason, const ProblemCounts& below,
+             std::uint64_t text_bytes);
+
 // PlainSource: reads a file, a pipe or stdin without any conversion.
 //
 //   PlainSource source("rank3.json");   // "-" is stdin

@@ -199,11 +199,7 @@ void GzipSource::finish_member() {
 
 void GzipSource::end(std::optional<Problem> reason) {
   state_ = State::ended;
-  // Damage of a lower layer (gzip inside gzip) also cuts this layer. It is counted once, at an
-  // offset of this layer's text.
-  const ProblemCounts& below = compressed_->problems();
-  if (reason && !below.has_loss()) problems_.add(*reason, text_bytes_);
-  for (const Problem kind : below.kinds()) problems_.add(kind, text_bytes_, below.count(kind));
+  add_end(problems_, reason, compressed_->problems(), text_bytes_);
 }
 
 }  // namespace traceloom

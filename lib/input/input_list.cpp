@@ -3,7 +3,6 @@
 #include "base/ascii.h"
 #include "base/file_system.h"
 #include "base/problems.h"
-#include "input/digest_source.h"
 #include "input/open.h"
 
 #include <fmt/format.h>
@@ -26,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kDigits = "0123456789";
-constexpr std::string_view kTraceNames = "*.json, *.json.gz, *.digest or node_trace.*.log";
+constexpr std::string_view kTraceNames = "*.json, *.json.gz, *.json.zst or node_trace.*.log";
 
 using FileId = std::pair<dev_t, ino_t>;
 constexpr FileId kStdinId{};  // no file has this id
@@ -49,7 +48,7 @@ bool is_directory(const std::string& path) {
 // A perfetto-tar of ours holds a manifest next to its traces; the manifest is no trace.
 bool is_trace_name(std::string_view name) {
   if (name == "perfetto_manifest.json") return false;
-  return name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(".digest") ||
+  return name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(".json.zst") ||
          (name.starts_with("node_trace.") && name.ends_with(".log"));
 }
 
@@ -182,10 +181,10 @@ int sort_value(char c) {
 // `input` names the file `known` once more.
 void take_again(Input& known, const Input& input) {
   if (known.forced_rank && input.forced_rank && known.forced_rank != input.forced_rank)
-    throw UsageError(fmt::format("{}: given as rank {} and as rank {}", input.file(),
+    throw UsageError(fmt::format("{}: given as rank {} and as rank {}", input.path,
                                  *known.forced_rank, *input.forced_rank));
   if (known.forced_rank.has_value() == input.forced_rank.has_value())
-    known.named_again = input.file();
+    known.named_again = input.path;
   if (!known.forced_rank) known.forced_rank = input.forced_rank;
   known.is_named = known.is_named || input.is_named;
   known.found_by.insert(known.found_by.end(), input.found_by.begin(), input.found_by.end());
@@ -196,32 +195,7 @@ Input found_input(const Input& given, const std::string& path, std::size_t argum
   Input input{path, given.forced_rank};
   input.is_named = path == given.path;
   if (!input.is_named) input.found_by.push_back(argument);
-  if (std::optional<std::string> name = path == "-" ? std::nullopt : name_in_digest(path)) {
-    input.path = std::move(*name);
-    input.digest = path;
-  }
   return input;
-}
-
-// Finds the inputs of the argument with that number.
-std::vector<Input> found_inputs(const Input& given, std::size_t argument, MissingFile missing,
-                                std::vector<std::string>* other_files) {
-  std::vector<Input> inputs;
-  for (const std::string& path : expand_one(given.path, missing, other_files))
-    inputs.push_back(found_input(given, path, argument));
-  if (std::any_of(inputs.begin(), inputs.end(),
-                  [](const Input& input) { return !input.digest.empty(); }))
-    std::stable_sort(inputs.begin(), inputs.end(),
-                     [](const Input& a, const Input& b) { return natural_less(a.path, b.path); });
-  return inputs;
-}
-
-// Gives digests their own names if other inputs have those of their traces.
-void tell_digests_apart(std::vector<Input>& inputs) {
-  std::map<std::string, std::size_t> inputs_named;
-  for (const Input& input : inputs) ++inputs_named[input.path];
-  for (Input& input : inputs)
-    if (!input.digest.empty() && inputs_named[input.path] > 1) input.path = input.digest;
 }
 
 }  // namespace
@@ -235,8 +209,9 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments, Miss
   for (std::size_t number = 0; number < arguments.size(); ++number) {
     const std::size_t known_before = inputs.size();
     const Input given = split_rank(arguments[number]);
-    for (const Input& input : found_inputs(given, number, missing, other_files)) {
-      const std::optional<FileId> id = input.file() == "-" ? kStdinId : file_id(input.file());
+    for (const std::string& path : expand_one(given.path, missing, other_files)) {
+      const Input input = found_input(given, path, number);
+      const std::optional<FileId> id = input.path == "-" ? kStdinId : file_id(input.path);
       const auto [known, is_new] =
           id ? index_of.try_emplace(*id, inputs.size()) : std::pair{index_of.end(), true};
       if (is_new)
@@ -245,7 +220,6 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments, Miss
         take_again(inputs[known->second], input);
     }
   }
-  tell_digests_apart(inputs);
   return inputs;
 }
 
@@ -294,7 +268,7 @@ bool is_input(const std::vector<Input>& inputs, const std::string& path) {
   if (path == "-" && !std::filesystem::is_regular_file(output, error)) return false;
   const std::optional<FileId> id = file_id(output);
   return id && std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) {
-           return file_id(input.file() == "-" ? "/dev/stdin" : input.file()) == id;
+           return file_id(input.path == "-" ? "/dev/stdin" : input.path) == id;
          });
 }
 
@@ -305,20 +279,20 @@ bool can_be_reread(const std::string& path) {
   return fs::is_regular_file(status) || fs::is_directory(status) || !fs::exists(status);
 }
 
-std::vector<std::string> files_of(const std::vector<Input>& inputs) {
-  std::vector<std::string> files;
-  files.reserve(inputs.size());
-  for (const Input& input : inputs) files.push_back(input.file());
-  return files;
+std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
+  std::vector<std::string> paths;
+  paths.reserve(inputs.size());
+  for (const Input& input : inputs) paths.push_back(input.path);
+  return paths;
 }
 
 void refuse_repeated(const std::vector<Input>& inputs) {
   for (const Input& input : inputs) {
     if (!input.named_again) continue;
-    throw UsageError(input.file() == *input.named_again
-                         ? fmt::format("{}: given twice; leave one out", input.file())
+    throw UsageError(input.path == *input.named_again
+                         ? fmt::format("{}: given twice; leave one out", input.path)
                          : fmt::format("{}: the same file as {}; leave one of the two out",
-                                       *input.named_again, input.file()));
+                                       *input.named_again, input.path));
   }
 }
 
@@ -326,7 +300,7 @@ std::uint64_t stored_bytes(const std::vector<Input>& inputs) {
   std::uint64_t bytes = 0;
   for (const Input& input : inputs) {
     std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(input.file(), error);
+    const std::uintmax_t size = std::filesystem::file_size(input.path, error);
     if (error) return 0;
     bytes += size;
   }

@@ -14,8 +14,7 @@
 namespace traceloom {
 
 struct Input {
-  // The name for people, and what ranks and orders are judged by; "-" is stdin. Of a digest it is
-  // the path of the trace of which the digest was made.
+  // "-" is stdin.
   std::string path;
   std::optional<std::int64_t> forced_rank;  // the rank given as RANK=path
   // The path by which a later argument led to this file again; absent if one of the two arguments
@@ -25,35 +24,25 @@ struct Input {
   // the numbers of the arguments that are folders or patterns and led to it.
   bool is_named = true;
   std::vector<std::size_t> found_by = {};
-  // The digest in which the trace is; empty for a trace that is a file itself.
-  std::string digest = {};
-
-  // The file that has to be opened.
-  const std::string& file() const { return digest.empty() ? path : digest; }
 
   // For other processes: see team/wire.h.
-  auto wired() { return std::tie(path, forced_rank, named_again, is_named, found_by, digest); }
+  auto wired() { return std::tie(path, forced_rank, named_again, is_named, found_by); }
 
   // Compares which file it is, not how it was found.
   friend bool operator==(const Input& a, const Input& b) {
-    return a.path == b.path && a.digest == b.digest && a.forced_rank == b.forced_rank &&
-           a.named_again == b.named_again;
+    return a.path == b.path && a.forced_rank == b.forced_rank && a.named_again == b.named_again;
   }
 };
 
 // Expands each argument by these rules:
 // 1. A file stands for itself.
-// 2. A directory stands for the *.json, *.json.gz, *.digest and node_trace.*.log files in it and
+// 2. A directory stands for the *.json, *.json.gz, *.json.zst and node_trace.*.log files in it and
 //    below it. Hidden files and directories are left out, links are followed.
 // 3. A pattern with * ? [ that names no file stands for the files that it matches.
 // 4. RANK=path forces the rank of all files that the path stands for. A file whose name really
 //    starts with "3=" has priority over that reading.
 //
-// A digest (by its content, whatever its name) gets the name of its trace as `path`. If another
-// input has that name, too, it keeps its own.
-//
-// Arguments keep their order; the files of one argument are in natural order (rank2 before rank10)
-// of `path`.
+// Arguments keep their order; the files of one argument are in natural order (rank2 before rank10).
 // A file reached twice is taken once, at its first place. If two arguments led to it, `named_again`
 // is set, so that the tools can refuse a probable mistake. (A folder plus a RANK= for one of its
 // files is no mistake.)
@@ -84,8 +73,7 @@ bool is_input(const std::vector<Input>& inputs, const std::string& path);
 // it will report the error.
 bool can_be_reread(const std::string& path);
 
-// Returns the files that have to be opened.
-std::vector<std::string> files_of(const std::vector<Input>& inputs);
+std::vector<std::string> paths_of(const std::vector<Input>& inputs);
 
 // Throws UsageError with both names if two arguments led to one file.
 void refuse_repeated(const std::vector<Input>& inputs);

@@ -3,8 +3,8 @@
 #include "base/ascii.h"
 #include "base/json_string.h"
 #include "base/problems.h"
-#include "input/digest_source.h"
 #include "input/gzip_source.h"
+#include "input/zstd_source.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +31,6 @@ constexpr std::string_view kNeedsJson = "Chrome JSON traces are needed";
 constexpr std::array kMagics{
     Magic{0, "PK\3\4"sv, {"a zip archive", "unpack it first (unzip)"}},
     Magic{0, "PK\5\6"sv, {"an empty zip archive", kNeedsJson}},
-    Magic{0, "\x28\xb5\x2f\xfd"sv, {"zstd compressed", "unpack it first (zstd -d)"}},
     Magic{0, "\x04\x22\x4d\x18"sv, {"lz4 compressed", "unpack it first (lz4 -d)"}},
     Magic{0, "BZh"sv, {"bzip2 compressed", "unpack it first (bzip2 -d)"}},
     Magic{0, "\xfd\x37zXZ\0"sv, {"xz compressed", "unpack it first (xz -d)"}},
@@ -109,7 +108,7 @@ std::optional<Foreign> sniff_foreign(std::string_view head) {
 
 namespace {
 
-constexpr int kMaxGzipLayers = 2;
+constexpr int kMaxLayers = 2;
 
 // Delivers the bytes again that were read to recognise the format, then the rest of the source.
 class ReplaySource : public ByteSource {
@@ -140,20 +139,24 @@ std::string read_head(ByteSource& source) {
   return head;
 }
 
-std::string why_empty(const ByteSource& source, int gzip_layers) {
-  if (gzip_layers == 0) return "the file is empty";
-  if (source.problems().count(Problem::gzip_cut) != 0)
-    return "the gzip data is cut off before its first byte of text; copy or record the file again";
-  if (source.problems().count(Problem::gzip_damaged) != 0)
-    return "the gzip data is damaged at its start; copy or record the file again";
-  return "the file is empty (gzip of nothing)";
+// `packing` is that of the layer that was removed last; empty for none.
+std::string why_empty(const ByteSource& source, std::string_view packing) {
+  if (packing.empty()) return "the file is empty";
+  const auto has = [&](Problem a, Problem b) {
+    return source.problems().count(a) + source.problems().count(b) != 0;
+  };
+  if (has(Problem::gzip_cut, Problem::zstd_cut))
+    return fmt::format(
+        "the {} data is cut off before its first byte of text; copy or record the file again",
+        packing);
+  if (has(Problem::gzip_damaged, Problem::zstd_damaged))
+    return fmt::format("the {} data is damaged at its start; copy or record the file again",
+                       packing);
+  return fmt::format("the file is empty ({} of nothing)", packing);
 }
 
-// Wraps `source` in one more layer of gzip; `gzip_layers` layers were removed before.
-std::unique_ptr<ByteSource> unpack(std::unique_ptr<ByteSource> source, int gzip_layers) {
-  ProblemCounts known;
-  if (gzip_layers > 0) known.add(Problem::gzip_twice, 0);
-  return std::make_unique<GzipSource>(std::move(source), make_inflater(), known);
+std::string_view packing_of(std::string_view head) {
+  return is_gzip(head) ? "gzip" : is_zstd(head) ? "zstd" : "";
 }
 
 }  // namespace
@@ -162,20 +165,25 @@ std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch
                                        unsigned threads) {
   const std::string name = input_name(path);
   std::unique_ptr<ByteSource> source = std::make_unique<PlainSource>(path, watch);
-  for (int gzip_layers = 0;; ++gzip_layers) {
+  std::string_view before;
+  for (int layers = 0;; ++layers) {
     std::string head = read_head(*source);
-    if (head.empty()) throw Error(name, why_empty(*source, gzip_layers));
-    const bool gzip = is_gzip(head);
-    if (gzip && gzip_layers == kMaxGzipLayers)
-      throw Error(name, "is packed by gzip more than twice; unpack it first (gzip -d)");
+    if (head.empty()) throw Error(name, why_empty(*source, before));
+    const std::string_view packing = packing_of(head);
+    if (!packing.empty() && layers == kMaxLayers)
+      throw Error(name, "is compressed more than twice; unpack it first (gzip -d, zstd -d)");
     if (const std::optional<Foreign> foreign = sniff_foreign(head))
-      throw Error(name, fmt::format("is {}{}; {}", foreign->what,
-                                    gzip_layers > 0 ? ", packed by gzip" : "", foreign->advice));
-    const bool digest = is_digest(head);
+      throw Error(name, fmt::format("is {}{}{}; {}", foreign->what,
+                                    before.empty() ? "" : ", packed by ", before, foreign->advice));
     source = std::make_unique<ReplaySource>(std::move(head), std::move(source));
-    if (digest) return std::make_unique<DigestSource>(std::move(source), name, threads);
-    if (!gzip) return source;
-    source = unpack(std::move(source), gzip_layers);
+    if (packing.empty()) return source;
+    ProblemCounts known;
+    if (layers > 0) known.add(Problem::packed_twice, 0);
+    if (packing == "gzip")
+      source = std::make_unique<GzipSource>(std::move(source), make_inflater(), known);
+    else
+      source = std::make_unique<ZstdSource>(std::move(source), name, threads, known);
+    before = packing;
   }
 }
 
@@ -215,7 +223,6 @@ std::string_view without_space(std::string_view text) {
 }  // namespace
 
 bool is_other_json(const std::string& path) try {
-  if (is_digest_file(path)) return false;  // unpacking some of it would take long
   const std::unique_ptr<ByteSource> source = open_input(path);
   std::string text;
   bool has_more = read_more(*source, kHeadBytes, text);

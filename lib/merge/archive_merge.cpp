@@ -69,15 +69,10 @@ std::string perfetto_manifest(const std::vector<ArchivedRank>& ranks, std::int64
   return text + "\n";
 }
 
-RankArchive::RankArchive(const std::string& path, int gzip_level, StdoutUse stdout_use)
-    : archive_(open_file_sink(path, stdout_use)),
-      path_(path),
-      gzip_level_(gzip_level),
-      spool_(path) {
-  if (!is_gzip_name(path)) return;
-  auto gzip = std::make_unique<GzipSink>(std::move(archive_), gzip_level);
-  gzip_ = gzip.get();
-  archive_ = std::move(gzip);
+RankArchive::RankArchive(const std::string& path, int level, StdoutUse stdout_use)
+    : archive_(open_file_sink(path, stdout_use)), path_(path), level_(level), spool_(path) {
+  archive_ = pack_by_name(std::move(archive_), path, level);
+  packed_ = dynamic_cast<PackedSink*>(archive_.get());
 }
 
 void RankArchive::add(std::string_view name, std::string_view text) {
@@ -88,7 +83,7 @@ void RankArchive::add(std::string_view name, std::string_view text) {
 
 void RankArchive::add(std::string_view name, const std::function<void(MergeOutput&)>& write) {
   spool_.clear();
-  if (gzip_ == nullptr) {
+  if (packed_ == nullptr) {
     MergeOutput member(spool_.open_sink(), path_);
     write(member);
     member.close();
@@ -97,8 +92,9 @@ void RankArchive::add(std::string_view name, const std::function<void(MergeOutpu
     archive_->write(tar_padding(spool_.size()));
     return;
   }
-  GzipSink blocks(spool_.open_sink(), gzip_level_, GzipFrame::none);
-  MergeOutput member(blocks, gzip_level_, path_);
+  const Packing packing = packing_of_name(path_);
+  PackedSink blocks(spool_.open_sink(), packing, level_, Framing::none);
+  MergeOutput member(blocks, packing, level_, path_);
   write(member);
   member.close();
   archive_->write(tar_header(name, blocks.text_size()));
@@ -120,11 +116,11 @@ void RankArchive::close() {
 
 // Copies blocks that are compressed already. The checksum and size of their text follow once, after
 // them.
-void RankArchive::copy_blocks(const GzipSink& written) {
+void RankArchive::copy_blocks(const PackedSink& written) {
   spool_.for_each_piece([this](std::string_view piece) {
-    gzip_->write_block({std::string(piece), 0, 0});
+    packed_->write_block({std::string(piece), 0, 0});
   });
-  gzip_->write_block({{}, written.crc32(), written.text_size()});
+  packed_->write_block({{}, written.crc32(), written.text_size()});
 }
 
 namespace {
@@ -233,8 +229,7 @@ void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_b
 }  // namespace
 
 MergeSummary merge_to_archive(const MergeOptions& options) {
-  RankArchive archive(options.output, options.gzip_level,
-                      {.outlives_reader = options.outlives_reader});
+  RankArchive archive(options.output, options.level, {.outlives_reader = options.outlives_reader});
   MergeInputs inputs(options);
   inputs.survey();
   if (!inputs.select()) return inputs.nothing_left();

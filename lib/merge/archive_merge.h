@@ -7,7 +7,7 @@
 #include "merge/order/merge_output.h"
 #include "merge/plan/plan.h"
 #include "output/file_sink.h"
-#include "output/gzip_sink.h"
+#include "output/packed_sink.h"
 #include "output/sink.h"
 
 #include <cstddef>
@@ -48,27 +48,27 @@ std::string perfetto_manifest(const std::vector<ArchivedRank>& ranks, std::int64
 //   archive.close();
 //
 // The traces in it are not gzip, because Perfetto refuses a manifest that says anything about a
-// packed file. The archive as a whole is gzip if its name ends in .gz or .tgz.
+// packed file. The archive as a whole is packed if its name says so.
 
 // Behaves as a Sink: without close() nothing is left, and the old output is untouched. Memory is
 // small and fixed: a trace waits on disk, next to the output, until its size is known.
 class RankArchive {
  public:
-  RankArchive(const std::string& path, int gzip_level, StdoutUse stdout_use = {});
+  RankArchive(const std::string& path, int level, StdoutUse stdout_use = {});
 
   void add(std::string_view name, std::string_view text);
-  // Adds what `write` writes; it may write blocks if MergeOutput says gzip.
+  // Adds what `write` writes; it may write blocks if MergeOutput is packed.
   void add(std::string_view name, const std::function<void(MergeOutput&)>& write);
   void complete();
   void close();
 
  private:
-  void copy_blocks(const GzipSink& written);
+  void copy_blocks(const PackedSink& written);
 
   std::unique_ptr<Sink> archive_;
-  GzipSink* gzip_ = nullptr;  // archive_, if that is gzip
+  PackedSink* packed_ = nullptr;  // archive_, if that is packed
   std::string path_;
-  int gzip_level_;
+  int level_;
   SpoolFile spool_;
   bool is_complete_ = false;
 };

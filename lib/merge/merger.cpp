@@ -8,7 +8,6 @@
 #include "merge/team_merge.h"
 #include "merge/write/write_visitor.h"
 #include "output/file_sink.h"
-#include "output/gzip_sink.h"
 #include "team/team.h"
 
 #include <fmt/format.h>
@@ -19,8 +18,6 @@
 
 namespace traceloom {
 namespace {
-
-static_assert(kMergeGzipLevel == kDefaultGzipLevel);
 
 // Refuses an output that is also an input. A folder may contain the output of an earlier merge;
 // such an input is left out, and MergeInputs sees to that before the output is replaced.
@@ -38,7 +35,7 @@ void prepare_paths(const MergeOptions& options) {
   for (const Input& input : options.inputs) {
     if (input.path == "-")
       make_stdin_rereadable();
-    else if (!can_be_reread(input.file()))
+    else if (!can_be_reread(input.path))
       throw UsageError(
           fmt::format("{} is no regular file, and a merge may read its inputs twice; pass one pipe "
                       "as - (stdin)",
@@ -78,7 +75,7 @@ class JsonMerge {
  private:
   void open_output() {
     output_.reset();  // removes its temporary file first: the names are the same
-    output_ = std::make_unique<MergeOutput>(options_.output, options_.gzip_level,
+    output_ = std::make_unique<MergeOutput>(options_.output, options_.level,
                                             StdoutUse{.outlives_reader = options_.outlives_reader});
   }
 

@@ -60,9 +60,9 @@ class TeamMerge {
  private:
   void open_output() {
     if (team_.is_first())
-      whole_ = std::make_unique<MergeOutput>(options_.output, options_.gzip_level);
+      whole_ = std::make_unique<MergeOutput>(options_.output, options_.level);
     else
-      part_ = std::make_unique<PartOutput>(options_.output, options_.gzip_level);
+      part_ = std::make_unique<PartOutput>(options_.output, options_.level);
   }
 
   MergeOutput& output() { return team_.is_first() ? *whole_ : part_->output(); }

@@ -284,7 +284,7 @@ NodeTrace::Merged NodeTrace::add(const record::Position& at, const std::vector<P
   }
   options.output = hidden_path(path);
   options.threads = settings_.threads;
-  options.gzip_level = settings_.gzip_level;
+  if (packing_of_name(path) == Packing::gzip) options.level = settings_.gzip_level;
   options.format = format_of_name(path);
   try {
     merged.events = merge_traces(options).events;

@@ -1,4 +1,4 @@
-#include "output/gzip_sink.h"
+#include "output/packed_sink.h"
 
 #if TRACELOOM_HAVE_ISAL
 #include "base/wide_registers.h"

@@ -334,7 +334,7 @@ Run read_run(const RunRequest& request) {
                            {request.details, request.arguments, request.frames, request.python,
                             request.samples, request.shapes, request.arrows});
   Team& team = team_or_alone(request.team);
-  const FileBlock own = share_out(team, files_of(request.inputs));
+  const FileBlock own = share_out(team, paths_of(request.inputs));
   team.agree([&] {
     scan_inputs(request.inputs, collector,
                 {.threads = request.threads, .progress = request.progress, .files = own});

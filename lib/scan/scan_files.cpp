@@ -108,7 +108,7 @@ class Reading {
       const std::size_t index = next_input_++;
       file_ = token.file = std::make_shared<OpenFile>(visitor_, index, inputs_[index].path,
                                                       options_.max_event_bytes);
-      source_ = open_input(inputs_[index].file(), options_.watch,
+      source_ = open_input(inputs_[index].path, options_.watch,
                            static_cast<unsigned>(thread_count(options_.threads)));
       reader_ = std::make_unique<ChunkReader>(*source_);
     }

@@ -103,7 +103,7 @@ class Summarizer {
  public:
   Summarizer(const SummaryRequest& request, Team& team)
       : request_(request), team_(team), progress_(request.progress) {
-    own_ = share_out(team, files_of(request.inputs));
+    own_ = share_out(team, paths_of(request.inputs));
   }
 
   // Reads the files, again with finer groups where the first reading shows that they are needed.

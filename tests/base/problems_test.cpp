@@ -6,7 +6,7 @@ using namespace traceloom;
 
 TEST_CASE("problems: the table is in the order of the enum") {
   CHECK(describe(Problem::missing_bracket).name == "missing_bracket");
-  CHECK(describe(Problem::gzip_twice).name == "gzip_twice");
+  CHECK(describe(Problem::packed_twice).name == "packed_twice");
   CHECK(describe(Problem::bad_args).name == "bad_args");
   CHECK(describe(Problem::out_of_order).name == "out_of_order");
   CHECK(describe(Problem::no_clock).name == "no_clock");

@@ -18,7 +18,7 @@ struct CommandRun {
 };
 
 // Returns the runs of the commands that analyse a run, in the order of --help. Commands of another
-// kind (compare, digest) are left out.
+// kind (compare) are left out.
 std::vector<CommandRun> analysis_runs();
 
 }  // namespace traceloom

@@ -208,7 +208,7 @@ TEST_CASE("input_list: says what is wrong with an argument") {
   fs::create_directory(folder.path("empty"));
   CHECK(error_of({folder.path("empty")}) ==
         folder.path("empty") +
-            ": the directory holds no trace (*.json, *.json.gz, *.digest or node_trace.*.log)");
+            ": the directory holds no trace (*.json, *.json.gz, *.json.zst or node_trace.*.log)");
   CHECK(error_of({"-3=" + a}) == "-3=" + a + ": a rank is 0 or more");
   CHECK(error_of({"9223372036854775808=" + a}) ==
         "9223372036854775808=" + a + ": the rank is too large");

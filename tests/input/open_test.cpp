@@ -6,6 +6,7 @@
 #include "support/random_text.h"
 #include "support/standard_stream.h"
 #include "support/temporary_folder.h"
+#include "support/zstd_text.h"
 
 #include <doctest/doctest.h>
 
@@ -72,11 +73,17 @@ TEST_CASE("open: unpacks gzip inside gzip and says so") {
   const std::string text = random_trace_text(50'000);
   const std::unique_ptr<ByteSource> source = open_input(folder.write("a.gz", gzip(gzip(text))));
   CHECK((read_all(*source) == text));
-  CHECK(source->problems().kinds() == std::vector<Problem>{Problem::gzip_twice});
-  CHECK(source->problems().count(Problem::gzip_twice) == 1);
-  CHECK(source->problems().first_offset(Problem::gzip_twice) == 0);
+  CHECK(source->problems().kinds() == std::vector<Problem>{Problem::packed_twice});
+  CHECK(source->problems().count(Problem::packed_twice) == 1);
+  CHECK(source->problems().first_offset(Problem::packed_twice) == 0);
   CHECK(refusal_of(gzip(gzip(gzip(text)))) ==
-        "is packed by gzip more than twice; unpack it first (gzip -d)");
+        "is compressed more than twice; unpack it first (gzip -d, zstd -d)");
+  CHECK(refusal_of(zstd_frame(gzip(zstd_frame(text)))) ==
+        "is compressed more than twice; unpack it first (gzip -d, zstd -d)");
+  CHECK((text_of(folder.write("b.json", zstd_frame(gzip(text)))) == text));
+  CHECK((text_of(folder.write("c.json", gzip(zstd_frame(text)))) == text));
+  CHECK(refusal_of(zstd_frame("PK\3\4rest")) ==
+        "is a zip archive, packed by zstd; unpack it first (unzip)");
 }
 
 TEST_CASE("open: passes on what is wrong with the gzip data") {
@@ -99,8 +106,8 @@ TEST_CASE("open: the progress is that of the file") {
   CHECK(source->stored_bytes_read() == data.size());
 }
 
-TEST_CASE("open: reads stdin, gzip or not") {
-  for (const std::string& data : {"[1]"s, gzip("[1]")}) {
+TEST_CASE("open: reads stdin, packed or not") {
+  for (const std::string& data : {"[1]"s, gzip("[1]"), zstd_frame("[1]")}) {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
     const ReplacedStream replaced(STDIN_FILENO, ends[0]);
@@ -118,6 +125,11 @@ TEST_CASE("open: an empty input is an error that says why it is empty") {
         "the gzip data is cut off before its first byte of text; copy or record the file again");
   CHECK(refusal_of("\x1f\x8b\x09reserved") ==
         "the gzip data is damaged at its start; copy or record the file again");
+  CHECK(refusal_of(zstd_frame("")) == "the file is empty (zstd of nothing)");
+  CHECK(refusal_of(zstd_frame("[]").substr(0, 6)) ==
+        "the zstd data is cut off before its first byte of text; copy or record the file again");
+  CHECK(refusal_of("\x28\xb5\x2f\xfd\xff reserved") ==
+        "the zstd data is damaged at its start; copy or record the file again");
   const ReplacedStream replaced(STDIN_FILENO, open("/dev/null", O_RDONLY));
   CHECK_THROWS_WITH_AS(open_input("-"), "stdin: the file is empty", Error);
 }
@@ -125,7 +137,6 @@ TEST_CASE("open: an empty input is an error that says why it is empty") {
 TEST_CASE("open: names what is no JSON text, and the way out") {
   CHECK(refusal_of("PK\3\4rest") == "is a zip archive; unpack it first (unzip)");
   CHECK(refusal_of("PK\5\6") == "is an empty zip archive; Chrome JSON traces are needed");
-  CHECK(refusal_of("\x28\xb5\x2f\xfd") == "is zstd compressed; unpack it first (zstd -d)");
   CHECK(refusal_of("\x04\x22\x4d\x18") == "is lz4 compressed; unpack it first (lz4 -d)");
   CHECK(refusal_of("BZh91AY&SY") == "is bzip2 compressed; unpack it first (bzip2 -d)");
   CHECK(refusal_of("\xfd\x37zXZ\0"s) == "is xz compressed; unpack it first (xz -d)");

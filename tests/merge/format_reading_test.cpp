@@ -151,7 +151,7 @@ TEST_CASE("format case 51: gzip is told by its content, its members are one text
   CHECK(MergedCase(NamedTexts{{"rank0.json.gz", kList}}).events() == kBoth);
   const MergedCase twice(gzip(gzip(kList)));
   CHECK(twice.events() == kBoth);
-  CHECK(twice.problems() == Texts{"gzip_twice 1 at 0"});
+  CHECK(twice.problems() == Texts{"packed_twice 1 at 0"});
   CHECK(refusal("\x28\xb5\x2f\xfd") == "is zstd compressed; unpack it first (zstd -d)");
 }
 

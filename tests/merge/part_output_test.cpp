@@ -22,8 +22,8 @@ constexpr int kLevel = 1;
 using Texts = std::vector<std::string>;
 
 void write_block(MergeOutput& output, const std::string& text) {
-  if (output.is_gzip())
-    output.write_block(compress_block(text, kLevel));
+  if (output.is_packed())
+    output.write_block(output.compress(text));
   else
     output.write(text);
 }
@@ -56,7 +56,7 @@ TEST_CASE("part_output: parts give the bytes of one writer") {
   const Texts large{random_trace_text(3'000'000), random_trace_text(70'000), "",
                     random_trace_text(900'000)};
   for (const Texts& texts : {large, Texts{",2", ",3", ",4"}, Texts{"", "", ",2"}, Texts{"", ""}})
-    for (const char* const name : {"out.json", "out.json.gz"}) {
+    for (const char* const name : {"out.json", "out.json.gz", "out.json.zst"}) {
       const TemporaryFolder folder;
       const std::string path = folder.path(name);
       const std::string whole = written(path, texts, texts.size());

@@ -56,8 +56,6 @@ which the package traceloom-mpi is for, and --mpi=pmi2 those of MPICH" \
 env OMPI_COMM_WORLD_SIZE=2 TRACELOOM_ALONE=1 "$tools/trace-stats" summarize "$ranks" > /dev/null ||
   fail 'TRACELOOM_ALONE=1 does not let a process run'
 expect 'trace-stats: --mpi cannot read stdin: save the trace as a file' by 2 trace-stats summarize -
-expect 'trace-stats: digest does not run with --mpi: start it on each node by itself; see docs/scale.md' \
-  by 2 trace-stats digest "$ranks/rank0.json" -o "$scratch/rank0.digest"
 # --mpi may stand after the command; help and the version need no good start.
 [ "$("$tools/trace-stats" steps "$ranks" --mpi)" = "$("$tools/trace-stats" steps "$ranks")" ] || fail 'steps RUN --mpi'
 start="SLURM_STEP_NUM_TASKS=2 OMPI_COMM_WORLD_SIZE=2 TRACELOOM_MPI_LIBRARY=none.so"
@@ -68,19 +66,6 @@ for words in --version --help "steps --help" "--mpi --version" "steps --mpi -h" 
 done
 expect "$refusal" env OMPI_COMM_WORLD_SIZE=2 "$tools/trace-stats" summarize "$ranks" -o -h
 expect 'trace-stats: --mpi takes no value; see trace-stats steps --help' "$tools/trace-stats" steps "$ranks" --mpi=1
-# Each process makes digests of its own, with the commands of docs/scale.md.
-mkdir "$scratch/shared"
-share=$(grep -A 1 'srun -n 64 bash' "$source_dir/docs/scale.md" | sed "1s/.*bash -c '//; \$s/'\$//; s/SLURM_NTASKS/OMPI_COMM_WORLD_SIZE/;
-  s/SLURM_PROCID/OMPI_COMM_WORLD_RANK/; s|/lustre/run7/\*.json.gz|$ranks/rank*.json|; s|/shared/digests|$scratch/shared|")
-each=$(grep -o "trace-stats digest /local.*RANK/" "$source_dir/docs/scale.md" | sed "s|/local/run7/|$ranks|; s|/shared/digests|$scratch/digests|")
-for command in "$share" "$each"; do
-  PATH=$tools:$PATH timeout 120 mpirun --oversubscribe --bind-to none -n 3 bash -c "$command" > "$scratch/words" 2>&1 ||
-    fail "digests by three processes: $(cat "$scratch/words")"
-done
-"$tools/trace-stats" steps "$ranks" > "$scratch/one" 2> "$scratch/words"
-"$tools/trace-stats" steps "$scratch/shared" > "$scratch/many" 2> "$scratch/words"
-cmp "$scratch/one" "$scratch/many" || fail 'digests by three processes: other bytes'
-[ "$(cd "$scratch/digests" && echo node*)" = 'node0 node1 node2' ] || fail 'digests by three processes: other folders'
 TRACELOOM_MPI_LIBRARY=$scratch/none.so "$tools/trace-stats" --mpi summarize "$ranks" 2> "$scratch/words"
 grep -q 'trace-stats: --mpi needs libtraceloom_mpi.so, which cannot be opened (.*none.so.*); install the package traceloom-mpi' \
   "$scratch/words" || fail "no advice where the library is missing: $(cat "$scratch/words")"

@@ -1,4 +1,4 @@
-#include "output/gzip_sink.h"
+#include "output/packed_sink.h"
 #include "support/gzip_text.h"
 #include "support/memory_sink.h"
 #include "support/random_text.h"
@@ -14,7 +14,7 @@ namespace {
 
 std::string as_member(CompressedBlock block) {
   std::string out;
-  GzipSink sink(std::make_unique<MemorySink>(out), 1);
+  PackedSink sink(std::make_unique<MemorySink>(out), Packing::gzip, 1);
   sink.write_block(block);
   sink.close();
   return out;
@@ -27,8 +27,8 @@ void check_round_trip(Deflater& deflater, int level) {
       CAPTURE(size);
       CompressedBlock block{"", deflater.crc32(0, text), 2 * text.size()};
       block.crc32 = deflater.crc32(block.crc32, text);
-      deflater.append_block(text, level, block.deflated);
-      deflater.append_block(text, level, block.deflated);
+      deflater.append_block(text, level, block.packed);
+      deflater.append_block(text, level, block.packed);
       CHECK((gunzip_one_member(as_member(block)) == text + text));
     }
 }
@@ -82,7 +82,7 @@ TEST_CASE("deflater: the largest block that is allowed is whole") {
   for (const std::unique_ptr<Deflater>& deflater : {make_zlib_deflater(), make_isal_deflater()}) {
     if (deflater == nullptr) continue;
     CompressedBlock block{"", deflater->crc32(0, text), text.size()};
-    deflater->append_block(text, 1, block.deflated);
+    deflater->append_block(text, 1, block.packed);
     CHECK((gunzip_one_member(as_member(block)) == text));
   }
 }

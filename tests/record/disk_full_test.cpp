@@ -1,5 +1,5 @@
 // These tests check what becomes of a recording when its files cannot be written.
-#include "output/gzip_sink.h"
+#include "output/packed_sink.h"
 #include "record/c/traceloom.h"
 #include "record/files/trace_file.h"
 #include "record/recorded.h"
@@ -121,9 +121,7 @@ TEST_CASE("trace_file: the last text is not written if the end of the gzip membe
   constexpr std::size_t kMemberEndBytes = 10;
   const std::string first = "[{\"ph\":\"i\"}";
   const std::string last = "\n]\n";
-  const auto deflated = [](std::string_view text) {
-    return compress_block(text, 1).deflated.size();
-  };
+  const auto deflated = [](std::string_view text) { return compress_block(text, 1).packed.size(); };
   std::mt19937 random(25);
   std::string noise(2 * kPage, ' ');
   for (char& letter : noise) letter = static_cast<char>('@' + random() % 64);

@@ -3,6 +3,7 @@
 #include "record/journal/recover.h"
 #include "record/recorded.h"
 #include "support/child_process.h"
+#include "support/zstd_text.h"
 
 #include <array>
 #include <atomic>
@@ -112,8 +113,8 @@ TEST_CASE("kill: with a journal nothing is lost, of several threads") {
     options.flush_ms = 2;
     options.when_full = WhenFull::block;
     options.block_ms = 60'000;
-    const bool is_gzip = round % 2 == 1;
-    const std::string name = is_gzip ? "rank0.json.gz" : "rank0.json";
+    const std::string name =
+        std::vector{"rank0.json", "rank0.json.gz", "rank0.json.zst"}[round % 3];
     options.file_name = [&](const Position&) { return name; };
     record_and_kill(options, counts, static_cast<std::uint64_t>(round) * 1000 + 1);
     const std::vector<RecoveredTrace> recovered =
@@ -131,7 +132,8 @@ TEST_CASE("kill: with a journal nothing is lost, of several threads") {
       CHECK(count >= counts[thread].load());
       CHECK(count <= counts[thread].load() + 1);
     }
-    if (is_gzip) CHECK(std::system(("gzip -t " + recovered[0].path).c_str()) == 0);
+    if (round % 3 == 1) CHECK(std::system(("gzip -t " + recovered[0].path).c_str()) == 0);
+    if (round % 3 == 2) CHECK((unzstd(read_file(recovered[0].path)) == text));
   }
 }
 

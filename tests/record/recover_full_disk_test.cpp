@@ -62,15 +62,15 @@ void check_whole(const RecoveredTrace& result, const std::string& path) {
 }  // namespace
 
 TEST_CASE("recover on a full disk: no trace is left, the journal is, and it works with room") {
-  for (const char* const ending : {".json", ".json.gz"}) {
+  for (const char* const ending : {".json", ".json.gz", ".json.zst"}) {
     CAPTURE(ending);
     const Folders folders;
     const std::string trace = folders.traces.path(std::string("ep0-ba0-rank0.unfinished") + ending);
     const std::string journal =
         leave_journal({.folder = folders.journals.path(), .trace = trace, .events = kScopes});
-    // The limits leave room for half a text (in gzip it would fit), a little, and none at all.
-    const bool is_gzip = std::string_view(ending) == ".json.gz";
-    for (const rlim_t bytes : {is_gzip ? 1500 : 100'000, 1500, 0})
+    // The limits leave room for half a text (packed it would fit), a little, and none at all.
+    const bool is_plain = std::string_view(ending) == ".json";
+    for (const rlim_t bytes : {is_plain ? 100'000 : 1500, 1500, 0})
       CHECK(run_child([&] {
               limit_file_size(bytes);
               _exit(fail_to_recover(folders, journal, {}, ""));

@@ -2,7 +2,7 @@
 // bytes.
 //
 //   std::string out;
-//   GzipSink sink(std::make_unique<MemorySink>(out), 1);
+//   PackedSink sink(std::make_unique<MemorySink>(out), 1);
 #pragma once
 
 #include "base/problems.h"

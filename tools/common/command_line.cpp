@@ -258,15 +258,16 @@ TimeUnit read_unit(const std::string& word) {
 
 CLI::Option* add_inputs(CLI::App& app, std::vector<std::string>& inputs) {
   return app
-      .add_option("TRACE", inputs,
-                  "Trace files, folders or patterns; - is stdin\n"
-                  "A trace file is JSON as Chrome defines it, plain or gzip. RANK=TRACE names the "
-                  "rank of a file that does not say it.")
+      .add_option(
+          "TRACE", inputs,
+          "Trace files, folders or patterns; - is stdin\n"
+          "A trace file is JSON as Chrome defines it, plain, gzip or zstd. RANK=TRACE names the "
+          "rank of a file that does not say it.")
       ->required();
 }
 
 CLI::Option* add_output(CLI::App& app, std::string& path) {
-  return app.add_option("-o,--output", path, "Write to FILE; .gz compresses, - is stdout")
+  return app.add_option("-o,--output", path, "Write to FILE; .gz or .zst compresses, - is stdout")
       ->type_name("FILE")
       ->group(kCommonGroup);
 }

@@ -233,8 +233,7 @@ void join_team(const Tool& tool, int argc, char** argv) {
   const auto environment = [](const char* name) { return std::getenv(name); };
   const int processes = launched_processes(environment);
   if (!has_argument(argc, argv, "--mpi")) {
-    // A digest is one process's own work.
-    if (processes == 1 || has_argument(std::min(argc, 2), argv, "digest")) return;
+    if (processes == 1) return;
     throw UsageError(fmt::format(
         "this is one of {} processes that a launcher started, and each would do the same work; "
         "--mpi shares it among them, and TRACELOOM_ALONE=1 in the environment lets them run",

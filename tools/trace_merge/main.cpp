@@ -7,6 +7,7 @@
 #include "common/terminal.h"
 #include "merge/merger.h"
 #include "output/file_sink.h"
+#include "output/packed_sink.h"
 #include "trace_merge/merge_options.h"
 #include "trace_merge/merge_report.h"
 
@@ -140,7 +141,7 @@ bool has_loss(const MergeSummary& summary) {
 }
 
 std::string type_of(const std::string& path) {
-  return path.ends_with(".gz") || path.ends_with(".tgz") ? "application/gzip" : "application/json";
+  return packing_of_name(path) == Packing::gzip ? "application/gzip" : "application/json";
 }
 
 ExitCode merge(int argc, char** argv) {

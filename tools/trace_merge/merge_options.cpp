@@ -8,7 +8,7 @@
 #include "common/option_values.h"
 #include "common/run_tool.h"
 #include "input/input_list.h"
-#include "output/gzip_sink.h"
+#include "output/packed_sink.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -265,11 +265,13 @@ void add_output_options(CLI::App& app, MergeCommand& command) {
   // Composer's merger spells it --output_file.
   add_output(app, command.merge.output)->group(group);
   app.add_option("--output_file", command.merge.output)->group("");
-  app.add_option("--gzip-level", command.merge.gzip_level,
-                 fmt::format("Compress from {} (fast) to {} (small)", kMinGzipLevel, kMaxGzipLevel))
+  app.add_option("--level", command.merge.level,
+                 fmt::format("Compress from {} (fast) to {} (small) [.gz: {}, .zst: {}]", kMinLevel,
+                             kMaxLevel, level_or_default(0, Packing::gzip),
+                             level_or_default(0, Packing::zstd)))
       ->group(group)
-      ->type_name("N")
-      ->capture_default_str();
+      ->type_name("N");
+  app.add_option("--gzip-level", command.merge.level)->group("");  // its name up to 0.2
   app.add_flag("--sort", command.merge.plan.sort_by_time,
                "Write all events in time order\n"
                "Needs twice the output's size on its disk while it works.")
@@ -388,10 +390,17 @@ void read_words(const MergeWords& words, MergeCommand& command) {
 // Refuses names of formats that are not written: readers would fail to open such a file.
 void refuse_other_packing(const std::string& output) {
   const std::string name = to_lower(output);
-  for (const std::string_view ending : {".zst", ".zip", ".bz2", ".xz", ".lz4", ".7z"})
+  for (const std::string_view ending : {".zip", ".bz2", ".xz", ".lz4", ".7z"})
     if (name.ends_with(ending))
-      throw UsageError(fmt::format(
-          "-o {}: {} cannot be written; choose a name in .json or .json.gz", output, ending));
+      throw UsageError(
+          fmt::format("-o {}: {} cannot be written; choose a name in .json, .json.gz or .json.zst",
+                      output, ending));
+}
+
+void check_level(const CLI::App& app, int level) {
+  const bool is_given = app.count("--level") + app.count("--gzip-level") > 0;
+  if (is_given && (level < kMinLevel || level > kMaxLevel))
+    throw UsageError(fmt::format("--level: {} is not from {} to {}", level, kMinLevel, kMaxLevel));
 }
 
 void check_options(const MergeCommand& command) {
@@ -399,6 +408,8 @@ void check_options(const MergeCommand& command) {
     throw UsageError("--serve does not run with --mpi yet");
   if (command.serving.is_wanted && (command.merge.dry_run || command.merge.output == "-"))
     throw UsageError("--serve needs a merged file: leave out --dry-run and -o -");
+  if (command.serving.is_wanted && packing_of_name(command.merge.output) == Packing::zstd)
+    throw UsageError("--serve: viewers open no .zst; choose a name in .json or .json.gz");
   if (command.merge.output.empty() && !command.merge.dry_run && !command.serving.is_wanted)
     throw UsageError(
         "no output named; add -o merged.json (or -o - for stdout), see trace-merge --help");
@@ -409,9 +420,6 @@ void check_options(const MergeCommand& command) {
     throw UsageError(
         "--shared-ids: the ranks of a perfetto-tar are separate traces, which no arrow can join; "
         "choose a name in .json or .json.gz");
-  if (command.merge.gzip_level < kMinGzipLevel || command.merge.gzip_level > kMaxGzipLevel)
-    throw UsageError(fmt::format("--gzip-level: {} is not from {} to {}", command.merge.gzip_level,
-                                 kMinGzipLevel, kMaxGzipLevel));
 }
 
 // Reports what was recovered before the inputs are read, since reading them may fail. Returns false
@@ -437,7 +445,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   CLI::App app(
       "Merges the Chrome JSON traces of many ranks into one trace on one clock\n"
       "For ui.perfetto.dev and chrome://tracing. Takes files of Composer, torch.profiler and other "
-      "producers, plain or gzip, whole or cut off.");
+      "producers, plain, gzip or zstd, whole or cut off.");
   set_up(app, "trace-merge");
   MergeWords words;
   add_inputs(app, words.inputs);
@@ -457,6 +465,7 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   check_serving(command.serving, app.count("--port") > 0);
   if (app.count("--max-memory") > 0) command.merge.max_memory = words.max_memory;
   read_words(words, command);
+  check_level(app, command.merge.level);
   check_options(command);
   if (words.recover && !tool_team().is_alone())
     throw UsageError("--recover does not run with --mpi yet");

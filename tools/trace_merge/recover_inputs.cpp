@@ -73,7 +73,7 @@ void add_traces(const std::vector<std::string>& traces, std::vector<std::string>
   if (!arguments.empty() && !traces.empty()) inputs = expand_inputs(arguments);
   for (const std::string& trace : traces) {
     const bool is_among = std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) {
-      return same_file(input.file(), trace);
+      return same_file(input.path, trace);
     });
     if (is_among) continue;
     arguments.push_back(trace);

@@ -5,6 +5,7 @@
 #include "common/command_line.h"
 #include "common/command_spec.h"
 #include "common/terminal.h"
+#include "output/packed_sink.h"
 #include "record/names/trace_folder.h"
 #include "record/recorder.h"
 #include "trace_record/command.h"
@@ -293,10 +294,10 @@ void check(const DemoOptions& options) {
     throw UsageError(error.what());
   }
   const bool is_skewed = options.clock_skew_ns != 0 || options.clock_drift_ppm != 0;
-  if (is_skewed && options.trace.file_name.ends_with(".gz"))
+  if (is_skewed && packing_of_name(options.trace.file_name) != Packing::none)
     throw UsageError(
         "--clock-skew and --clock-drift change traces that are plain text; "
-        "choose a --file-name without .gz");
+        "choose a --file-name without .gz or .zst");
 }
 
 void check_merge(const DemoOptions& options) {

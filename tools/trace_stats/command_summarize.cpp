@@ -88,10 +88,10 @@ SummaryRequest make_request(const SummarizeSettings& options) {
   request.threads = options.threads;
   request.inputs = find_inputs(kToolName, options.inputs, options.keep_going);
   for (const Input& input : request.inputs)
-    if (request.time && !can_be_reread(input.file()))
+    if (request.time && !can_be_reread(input.path))
       throw UsageError(fmt::format(
           "--time reads its inputs twice, and {} can be read only once: save it as a file",
-          input_name(input.file())));
+          input_name(input.path)));
   return request;
 }
 

@@ -3,7 +3,7 @@
 #include "common/command_line.h"
 #include "common/terminal.h"
 #include "output/file_sink.h"
-#include "output/gzip_sink.h"
+#include "output/packed_sink.h"
 #include "trace_stats/commands.h"
 
 #include <CLI/CLI.hpp>
@@ -44,7 +44,7 @@ void write_output(const std::string& path, const std::string& text, bool for_peo
   // What is no terminal for us needs no escapes.
   std::unique_ptr<Sink> sink = open_file_sink(
       path, {.for_people = for_people || !is_terminal(Stream::out), .outlives_reader = true});
-  if (is_gzip_name(path)) sink = std::make_unique<GzipSink>(std::move(sink), kDefaultGzipLevel);
+  sink = pack_by_name(std::move(sink), path);
   sink->write(text);
   sink->close();
 }

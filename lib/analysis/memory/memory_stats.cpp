@@ -78,7 +78,7 @@ std::vector<std::string> traces_of(const std::string& folder) {
   std::vector<std::string> paths;
   try {
     for (const Input& input : expand_inputs({folder}))
-      if (!is_memory_stats_name(input.path)) paths.push_back(input.file());
+      if (!is_memory_stats_name(input.path)) paths.push_back(input.path);
   } catch (const Error&) {
     return {};
   }

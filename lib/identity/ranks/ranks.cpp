@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kSeparators = "-_.";
-constexpr std::array<std::string_view, 5> kEndings{".gz", ".json", ".trace", ".pt", ".log"};
+constexpr std::array<std::string_view, 6> kEndings{".gz", ".zst", ".json", ".trace", ".pt", ".log"};
 // Seconds since 1970 have ten digits; no rank, epoch, batch or pid has that many.
 constexpr std::size_t kTimeStampDigits = 10;
 

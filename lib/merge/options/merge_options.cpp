@@ -12,7 +12,8 @@ std::optional<MergeFormat> parse_merge_format(std::string_view name) {
 
 MergeFormat format_of_name(std::string_view path) {
   const std::string name = to_lower(path);
-  const bool is_tar = name.ends_with(".tar") || name.ends_with(".tar.gz") || name.ends_with(".tgz");
+  const bool is_tar = name.ends_with(".tar") || name.ends_with(".tar.gz") ||
+                      name.ends_with(".tgz") || name.ends_with(".tar.zst");
   return is_tar ? MergeFormat::perfetto_tar : MergeFormat::json;
 }
 

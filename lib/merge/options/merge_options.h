@@ -185,20 +185,17 @@ enum class MergeFormat : std::uint8_t {
 };
 // "json", "perfetto-tar".
 std::optional<MergeFormat> parse_merge_format(std::string_view name);
-// perfetto_tar for names that end in .tar, .tar.gz or .tgz, in any case of letters.
+// perfetto_tar for names that end in .tar, .tar.gz, .tgz or .tar.zst, in any case of letters.
 MergeFormat format_of_name(std::string_view path);
-
-// output/gzip_sink.h says what the levels cost.
-inline constexpr int kMergeGzipLevel = 1;
 
 struct MergeOptions {
   std::vector<Input> inputs;
   std::map<std::string, std::string> known_as = {};  // key: path; value: what the output calls it
-  std::string output;  // "-" is stdout; a name that ends in .gz or .tgz is written as gzip
+  std::string output;  // "-" is stdout; packed as packing_of_name() says
   MergeFormat format = MergeFormat::json;
   unsigned threads = 0;                          // 0: as many as there are cores
   std::optional<std::uint64_t> max_memory = {};  // bytes; see plan_memory()
-  int gzip_level = kMergeGzipLevel;
+  int level = 0;  // of the compression, 1 to 9; 0: output/packed_sink.h chooses
   std::size_t max_tracks = kMostTracks;
   std::size_t max_open_begins = kMostOpenBegins;
   PlanOptions plan = {};

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/string_table.h"
-#include "output/gzip_sink.h"
+#include "output/packed_sink.h"
 
 #include <cstddef>
 #include <cstdint>

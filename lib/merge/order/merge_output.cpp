@@ -48,10 +48,10 @@ class OthersFile {
 
 }  // namespace
 
-PartOutput::PartOutput(const std::string& path, int gzip_level) : path_(path), spool_(path) {
-  if (is_gzip_name(path)) {
-    gzip_.emplace(spool_.open_sink(), gzip_level, GzipFrame::none);
-    output_.emplace(*gzip_, gzip_level, path);
+PartOutput::PartOutput(const std::string& path, int level) : path_(path), spool_(path) {
+  if (const Packing packing = packing_of_name(path); packing != Packing::none) {
+    packed_.emplace(spool_.open_sink(), packing, level, Framing::none);
+    output_.emplace(*packed_, packing, level, path);
   } else {
     output_.emplace(spool_.open_sink(), path);
   }
@@ -59,8 +59,8 @@ PartOutput::PartOutput(const std::string& path, int gzip_level) : path_(path), s
 
 PartSize PartOutput::complete() {
   output_->complete();
-  if (!gzip_) return {spool_.size(), 0, 0};
-  return {spool_.size(), gzip_->crc32(), gzip_->text_size()};
+  if (!packed_) return {spool_.size(), 0, 0};
+  return {spool_.size(), packed_->crc32(), packed_->text_size()};
 }
 
 void PartOutput::copy_to(const FileGap& gap) const {
@@ -77,7 +77,7 @@ std::vector<FileGap> leave_gaps(MergeOutput& output, const std::vector<PartSize>
     FileGap& gap = gaps.emplace_back();
     if (part.bytes == 0) continue;
     gap = output.leave_gap(part.bytes);
-    output.count_elsewhere(part.crc32, part.text_size);
+    output.count_elsewhere({{}, part.crc32, part.text_size});
   }
   return gaps;
 }
@@ -97,8 +97,7 @@ void OrderWindow::prepare(EventBlock& block) const {
 // Skips blocks without text: a filter may drop all of a chunk, and B and E events leave nothing in
 // their chunk.
 void OrderWindow::compress(EventBlock& block) const {
-  if (output_.is_gzip() && !block.text.empty())
-    block.compressed = compress_block(block.text, output_.gzip_level());
+  if (output_.is_packed() && !block.text.empty()) block.compressed = output_.compress(block.text);
 }
 
 void OrderWindow::take(EventBlock& block) {
@@ -138,7 +137,7 @@ void OrderWindow::end_file() {
 
 void OrderWindow::write(const EventBlock& block) {
   if (block.text.empty()) return;
-  if (output_.is_gzip())
+  if (output_.is_packed())
     output_.write_block(block.compressed);
   else
     output_.write(block.text);

@@ -4,7 +4,7 @@
 
 #include "merge/order/event_block.h"
 #include "output/file_sink.h"
-#include "output/gzip_sink.h"
+#include "output/packed_sink.h"
 #include "output/sink.h"
 
 #include <cstddef>
@@ -19,44 +19,49 @@
 
 namespace traceloom {
 
-// MergeOutput: writes the merged trace as bytes: plain, or as gzip in blocks that were compressed
-// in parallel.
+// MergeOutput: writes the merged trace as bytes: plain, or packed in blocks that were compressed in
+// parallel.
 //
 //   MergeOutput output("merged.json.gz", 1);    // or to any Sink
 //   output.write(head);
-//   output.write_block(compress_block(events, 1));   // gzip only
+//   if (output.is_packed()) output.write_block(output.compress(events));
 //   output.close();
 
 // Behaves as a Sink: without close() nothing is left, and the old output is untouched.
 class MergeOutput {
  public:
-  // Writes gzip if is_gzip_name().
-  MergeOutput(const std::string& path, int gzip_level, StdoutUse stdout_use = {})
-      : path_(path),
-        owned_(open_file_sink(path, stdout_use)),
-        sink_(owned_.get()),
-        gzip_level_(gzip_level) {
-    if (!is_gzip_name(path)) return;
-    auto gzip = std::make_unique<GzipSink>(std::move(owned_), gzip_level);
-    sink_ = gzip_ = gzip.get();
-    owned_ = std::move(gzip);
+  // Packs as packing_of_name() says; `level` 0 is the default.
+  MergeOutput(const std::string& path, int level, StdoutUse stdout_use = {})
+      : path_(path), owned_(open_file_sink(path, stdout_use)), sink_(owned_.get()), level_(level) {
+    packing_ = packing_of_name(path);
+    if (packing_ == Packing::none) return;
+    auto packed = std::make_unique<PackedSink>(std::move(owned_), packing_, level);
+    sink_ = packed_ = packed.get();
+    owned_ = std::move(packed);
   }
   // Writes plain text. `path` names the file that the text becomes a part of.
   MergeOutput(std::unique_ptr<Sink> sink, std::string path)
       : path_(std::move(path)), owned_(std::move(sink)), sink_(owned_.get()) {}
-  // `gzip` must outlive this object.
-  MergeOutput(GzipSink& gzip, int gzip_level, std::string path)
-      : path_(std::move(path)), sink_(&gzip), gzip_(&gzip), gzip_level_(gzip_level) {}
+  // `packed` must outlive this object.
+  MergeOutput(PackedSink& packed, Packing packing, int level, std::string path)
+      : path_(std::move(path)),
+        sink_(&packed),
+        packed_(&packed),
+        packing_(packing),
+        level_(level) {}
   const std::string& path() const { return path_; }
-  bool is_gzip() const { return gzip_ != nullptr; }
-  int gzip_level() const { return gzip_level_; }
+  bool is_packed() const { return packed_ != nullptr; }
+  // For packed outputs only. Thread-safe.
+  CompressedBlock compress(std::string_view text) const {
+    return compress_block(text, level_or_default(level_, packing_), packing_);
+  }
   void write(std::string_view text) { sink_->write(text); }
-  void write_block(const CompressedBlock& block) { gzip_->write_block(block); }
-  // Leaves out what others write into the file (Sink::leave_gap()); crc32 and text_size are those
-  // of the text in the gap, which only gzip needs.
+  void write_block(const CompressedBlock& block) { packed_->write_block(block); }
+  // Leaves out what others write into the file (Sink::leave_gap()); `counted` are checksum and size
+  // of the text in the gap, which only packed outputs need.
   FileGap leave_gap(std::uint64_t bytes) { return sink_->leave_gap(bytes); }
-  void count_elsewhere(std::uint32_t crc32, std::uint64_t text_size) {
-    if (gzip_ != nullptr) gzip_->count_elsewhere(crc32, text_size);
+  void count_elsewhere(const CompressedBlock& counted) {
+    if (packed_ != nullptr) packed_->count_elsewhere(counted);
   }
   void complete() { sink_->complete(); }
   void close() { sink_->close(); }
@@ -65,8 +70,9 @@ class MergeOutput {
   std::string path_;
   std::unique_ptr<Sink> owned_;
   Sink* sink_;
-  GzipSink* gzip_ = nullptr;
-  int gzip_level_ = kDefaultGzipLevel;
+  PackedSink* packed_ = nullptr;
+  Packing packing_ = Packing::none;
+  int level_ = 0;
 };
 
 // PartOutput: some of the blocks of a merged trace, which another process writes the rest of.
@@ -86,8 +92,8 @@ struct PartSize {
 // The part waits in a file without a name, in the folder of the output.
 class PartOutput {
  public:
-  // Compresses if is_gzip_name(path).
-  PartOutput(const std::string& path, int gzip_level);
+  // Packs as packing_of_name() says.
+  PartOutput(const std::string& path, int level);
 
   MergeOutput& output() { return *output_; }
   // Must be called after all blocks have been written.
@@ -98,7 +104,7 @@ class PartOutput {
  private:
   std::string path_;
   SpoolFile spool_;
-  std::optional<GzipSink> gzip_;
+  std::optional<PackedSink> packed_;
   std::optional<MergeOutput> output_;
 };
 
@@ -138,7 +144,7 @@ class OrderWindow : public BlockOutput {
  public:
   explicit OrderWindow(MergeOutput& output) : output_(output) {}
 
-  // Also compresses the block if the output is compressed.
+  // Also compresses the block if the output is packed.
   void prepare(EventBlock& block) const override;
   void take(EventBlock& block) override;
   // Writes the blocks held back: events of different files do not change places.

@@ -138,7 +138,7 @@ void MergeInputs::survey() {
   const std::size_t files = options_.inputs.size();
   SurveyVisitor visitor(files, on_failure, options_.plan.shared_flows);
   prepare(visitor);
-  const FileBlock own = share_out(team_, files_of(options_.inputs));
+  const FileBlock own = share_out(team_, paths_of(options_.inputs));
   SurveyedFiles found;
   team_.agree([&] {
     if (options_.filter.any()) {
@@ -174,7 +174,7 @@ std::optional<GuessedPlan> MergeInputs::guess() {
   const std::size_t files = options_.inputs.size();
   if (files >= kManyFiles && stored_bytes_ / files < kSmallFileBytes) return std::nullopt;
   std::optional<std::vector<FileSurvey>> surveys =
-      guess_surveys(files_of(options_.inputs), memory_.threads, options_.plan.shared_flows, watch_);
+      guess_surveys(paths_of(options_.inputs), memory_.threads, options_.plan.shared_flows, watch_);
   if (!surveys) return std::nullopt;
   // Samples may be too little to find the ranks; the survey will report what is wrong.
   try {

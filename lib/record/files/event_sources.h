@@ -135,7 +135,7 @@ class ImperfectTrace : public Error {
   using Error::Error;
 };
 
-// Hands over each event of the trace (plain or gzip; a list, also one that is not closed or cut, or
+// Hands over each event of the trace (plain, gzip or zstd; a list, also one that is not closed or cut, or
 // an object with traceEvents) with these changes:
 //
 //   ts    counts from 1970: the base time of the file is added (Kineto's baseTimeNanoseconds)

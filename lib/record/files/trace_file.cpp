@@ -2,15 +2,12 @@
 
 #include "base/problems.h"
 #include "output/file_sink.h"
-#include "output/gzip_sink.h"
 #include "record/support/process_support.h"
 
 #include <climits>
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
@@ -25,16 +22,13 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// The header says deflate, no flags, no time, no hint, unknown system.
-constexpr std::string_view kGzipHeader = "\x1f\x8b\x08\0\0\0\0\0\0\xff"sv;
-constexpr std::string_view kLastBlock = "\x03\0"sv;
 constexpr std::string_view kUnfinished = ".unfinished";
 constexpr mode_t kMode = 0666;
 
 // Returns the place where the endings of a name begin: ".json", ".json.gz", ".pt.trace.json".
 std::size_t endings_of(const std::string& path) {
   std::size_t end = path.size();
-  for (const std::string_view ending : {".gz"sv, ".json"sv, ".trace"sv, ".pt"sv})
+  for (const std::string_view ending : {".gz"sv, ".zst"sv, ".json"sv, ".trace"sv, ".pt"sv})
     if (std::string_view(path).substr(0, end).ends_with(ending)) end -= ending.size();
   return end;
 }
@@ -65,14 +59,8 @@ std::string descriptor_path(int file) {
   return fmt::format("/proc/self/fd/{}", file);
 }
 
-// Returns what comes after the deflate data of all text.
-std::string gzip_end(std::uint32_t crc32, std::uint64_t text_bytes) {
-  std::array<char, 8> trailer{};
-  for (unsigned i = 0; i < 4; ++i) {
-    trailer[i] = static_cast<char>(crc32 >> (8 * i));
-    trailer[4 + i] = static_cast<char>(text_bytes >> (8 * i));
-  }
-  return std::string(kLastBlock).append(trailer.data(), trailer.size());
+int level_for(Packing packing, int gzip_level) {
+  return packing == Packing::gzip ? gzip_level : level_or_default(0, packing);
 }
 
 }  // namespace
@@ -125,8 +113,8 @@ std::string new_unfinished_path(const std::string& path) {
 
 TraceFile::TraceFile(const std::string& path, int gzip_level, NextPath next_path, Naming naming)
     : path_(path),
-      gzip_level_(gzip_level),
-      is_gzip_(is_gzip_name(path)),
+      packing_(packing_of_name(path)),
+      level_(level_for(packing_, gzip_level)),
       next_path_(std::move(next_path)),
       naming_(naming) {
   if (naming_ == Naming::with_text && make_nameless()) return;
@@ -171,8 +159,8 @@ int TraceFile::make_hidden() {
 
 TraceFile::TraceFile(const std::string& path, int gzip_level, const FileState& state)
     : path_(path),
-      gzip_level_(gzip_level),
-      is_gzip_(is_gzip_name(path)),
+      packing_(packing_of_name(path)),
+      level_(level_for(packing_, gzip_level)),
       has_name_(true),
       state_(state) {
   file_ = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -216,13 +204,12 @@ void TraceFile::write_last(std::string_view text) {
 void TraceFile::append(std::string_view text, Room room) {
   if (is_refused()) throw system_error(path_, refusal_);
   const std::uint64_t text_bytes = state_.text_bytes + text.size();
-  if (is_gzip_) {
-    const CompressedBlock block = compress_block(text, gzip_level_);
-    const auto crc32 = static_cast<std::uint32_t>(
-        crc32_combine(state_.crc32, block.crc32, static_cast<z_off_t>(block.text_size)));
-    std::string bytes(state_.bytes == 0 ? kGzipHeader : ""sv);
-    bytes += block.deflated;
-    if (room == Room::all) bytes += gzip_end(crc32, text_bytes);
+  if (packing_ != Packing::none) {
+    const CompressedBlock block = compress_block(text, level_, packing_);
+    const std::uint32_t crc32 = joined_crc32(state_.crc32, block);
+    std::string bytes(state_.bytes == 0 ? packed_start(packing_) : ""sv);
+    bytes += block.packed;
+    if (room == Room::all) bytes += packed_end(packing_, crc32, text_bytes);
     write_bytes(bytes, room);
     if (wants_name()) claim_name(bytes, room);
     state_.crc32 = crc32;
@@ -317,7 +304,8 @@ void TraceFile::write_bytes(std::string_view bytes, Room room) {
 
 std::string TraceFile::finish(const std::string& path, bool overwrite) {
   if (state_.text_bytes == 0 && !has_name_) return "";
-  if (is_gzip_ && !is_complete_) write_bytes(gzip_end(state_.crc32, state_.text_bytes), Room::all);
+  if (packing_ != Packing::none && !is_complete_)
+    write_bytes(packed_end(packing_, state_.crc32, state_.text_bytes), Room::all);
   // Gives back the room that was taken for the end and not used; if that fails, a page is wasted.
   if (taken_room_ > state_.bytes) {
     [[maybe_unused]] const int ignored = ftruncate(file_, static_cast<off_t>(state_.bytes));

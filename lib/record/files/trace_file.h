@@ -9,10 +9,12 @@
 // that is no trace. If the file system has no nameless files, it is a hidden one meanwhile.
 //
 // gzip is written as one member that is flushed after each piece: a reader of a killed process's
-// file gets all pieces, and viewers that know only one member get the whole.
+// file gets all pieces, and viewers that know only one member get the whole. Of zstd, each piece is
+// a frame.
 #pragma once
 
 #include "output/file_sink.h"
+#include "output/packed_sink.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -46,8 +48,8 @@ using NextPath = std::function<std::string(const FileState& state)>;
 // Not thread-safe.
 class TraceFile {
  public:
-  // Makes a new file in the folder of `path`; a file whose name ends in .gz is compressed. It is
-  // called `path` once the first text is in it. If somebody else has taken that name meanwhile, it
+  // Makes a new file in the folder of `path`; a file whose name ends in .gz or .zst is
+  // compressed, the latter at zstd's usual level. It is called `path` once the first text is in it. If somebody else has taken that name meanwhile, it
   // gets one of `next_path`, or is refused if there is none. With Naming::at_end it gets the name
   // that finish() is given, and is gone if that is not called. Throws Error if the file cannot be
   // made.
@@ -96,8 +98,8 @@ class TraceFile {
   void take_room(std::size_t bytes);
 
   std::string path_;
-  int gzip_level_;
-  bool is_gzip_;
+  Packing packing_;
+  int level_;
   NextPath next_path_;
   bool has_name_ = false;
   Naming naming_ = Naming::with_text;

@@ -1,9 +1,10 @@
-#include "output/gzip_sink.h"
+#include "output/packed_sink.h"
 
 #include "base/problems.h"
 #include "support/gzip_text.h"
 #include "support/memory_sink.h"
 #include "support/random_text.h"
+#include "support/zstd_text.h"
 
 #include <doctest/doctest.h>
 
@@ -31,7 +32,7 @@ std::vector<std::string> texts() {
 std::string written(const std::vector<std::string>& pieces, int level) {
   std::string out;
   bool closed = false;
-  GzipSink sink(std::make_unique<MemorySink>(out, &closed), level);
+  PackedSink sink(std::make_unique<MemorySink>(out, &closed), Packing::gzip, level);
   for (const std::string& piece : pieces) sink.write(piece);
   sink.close();
   CHECK(closed);
@@ -40,7 +41,7 @@ std::string written(const std::vector<std::string>& pieces, int level) {
 
 std::string in_blocks(const std::vector<CompressedBlock>& blocks) {
   std::string out;
-  GzipSink sink(std::make_unique<MemorySink>(out), kDefaultGzipLevel);
+  PackedSink sink(std::make_unique<MemorySink>(out), Packing::gzip, 1);
   for (const CompressedBlock& block : blocks) sink.write_block(block);
   sink.close();
   return out;
@@ -48,8 +49,8 @@ std::string in_blocks(const std::vector<CompressedBlock>& blocks) {
 
 }  // namespace
 
-TEST_CASE("gzip_sink: what is written is one member that any level's reader unpacks") {
-  for (int level = kMinGzipLevel; level <= kMaxGzipLevel; ++level)
+TEST_CASE("packed_sink: what is written is one member that any level's reader unpacks") {
+  for (int level = kMinLevel; level <= kMaxLevel; ++level)
     for (const std::string& text : texts()) {
       CAPTURE(level);
       CAPTURE(text.size());
@@ -57,14 +58,14 @@ TEST_CASE("gzip_sink: what is written is one member that any level's reader unpa
     }
 }
 
-TEST_CASE("gzip_sink: nothing is lost around the size of a block") {
+TEST_CASE("packed_sink: nothing is lost around the size of a block") {
   for (const int level : {1, 4})
-    for (const std::size_t size : {kGzipBlockBytes - 1, kGzipBlockBytes, kGzipBlockBytes + 1})
+    for (const std::size_t size : {kPackedBlockBytes - 1, kPackedBlockBytes, kPackedBlockBytes + 1})
       for (const std::string& text : {random_trace_text(size), random_bytes(size)})
         CHECK((gunzip_one_member(written({text}, level)) == text));
 }
 
-TEST_CASE("gzip_sink: how the text is cut into writes changes no byte") {
+TEST_CASE("packed_sink: how the text is cut into writes changes no byte") {
   const std::string text = random_trace_text(2'500'000);
   std::vector<std::string> pieces;
   for (std::size_t at = 0; at < text.size(); at += 777) pieces.push_back(text.substr(at, 777));
@@ -72,19 +73,19 @@ TEST_CASE("gzip_sink: how the text is cut into writes changes no byte") {
   CHECK((gunzip_one_member(written(pieces, 1)) == text));
 }
 
-TEST_CASE("gzip_sink: nothing written is gzip of nothing") {
+TEST_CASE("packed_sink: nothing written is gzip of nothing") {
   CHECK(written({}, 1) == "\x1f\x8b\x08\0\0\0\0\0\0\xff\x03\0\0\0\0\0\0\0\0\0"s);
   CHECK(gunzip_one_member(written({}, 1)).empty());
 }
 
-TEST_CASE("gzip_sink: the header holds no time and no name") {
+TEST_CASE("packed_sink: the header holds no time and no name") {
   CHECK(written({"[]"}, 6).substr(0, 10) == "\x1f\x8b\x08\0\0\0\0\0\0\xff"s);
 }
 
-TEST_CASE("gzip_sink: blocks of different levels make one member") {
+TEST_CASE("packed_sink: blocks of different levels make one member") {
   std::string text;
   std::vector<CompressedBlock> blocks;
-  for (int level = kMinGzipLevel; level <= kMaxGzipLevel; ++level)
+  for (int level = kMinLevel; level <= kMaxLevel; ++level)
     for (const std::string& block : {random_trace_text(100'000), ""s, random_bytes(70'000)}) {
       text += block;
       blocks.push_back(compress_block(block, level));
@@ -93,9 +94,9 @@ TEST_CASE("gzip_sink: blocks of different levels make one member") {
   CHECK((gunzip_one_member(in_blocks(blocks)) == text));
 }
 
-TEST_CASE("gzip_sink: blocks and writes keep their order") {
+TEST_CASE("packed_sink: blocks and writes keep their order") {
   std::string out;
-  GzipSink sink(std::make_unique<MemorySink>(out), 2);
+  PackedSink sink(std::make_unique<MemorySink>(out), Packing::gzip, 2);
   sink.write("one ");
   sink.write_block(compress_block("two ", 2));
   sink.write_block(compress_block("three ", 9));
@@ -104,9 +105,9 @@ TEST_CASE("gzip_sink: blocks and writes keep their order") {
   CHECK(gunzip_one_member(out) == "one two three four");
 }
 
-TEST_CASE("gzip_sink: a block looks back at nothing before it") {
+TEST_CASE("packed_sink: a block looks back at nothing before it") {
   const std::string text = random_trace_text(200'000);
-  for (int level = kMinGzipLevel; level <= kMaxGzipLevel; ++level) {
+  for (int level = kMinLevel; level <= kMaxLevel; ++level) {
     CAPTURE(level);
     compress_block(text, level);
     // The same text again: with history it would shrink to almost nothing and not unpack alone.
@@ -114,11 +115,11 @@ TEST_CASE("gzip_sink: a block looks back at nothing before it") {
   }
 }
 
-TEST_CASE("gzip_sink: a block depends on its text and level, not on what came before") {
+TEST_CASE("packed_sink: a block depends on its text and level, not on what came before") {
   const std::string text = random_trace_text(200'000);
   const std::string other = random_trace_text(250'000, 7);
   const std::string noise = random_bytes(70'000);
-  for (int level = kMinGzipLevel; level <= kMaxGzipLevel; ++level) {
+  for (int level = kMinLevel; level <= kMaxLevel; ++level) {
     CAPTURE(level);
     CompressedBlock fresh;
     std::thread([&] { fresh = compress_block(text, level); }).join();
@@ -126,13 +127,13 @@ TEST_CASE("gzip_sink: a block depends on its text and level, not on what came be
       compress_block(other, before);
       compress_block(noise, before);
       const CompressedBlock block = compress_block(text, level);
-      CHECK((block.deflated == fresh.deflated));
+      CHECK((block.packed == fresh.packed));
       CHECK(block.crc32 == fresh.crc32);
     }
   }
 }
 
-TEST_CASE("gzip_sink: a block larger than the libraries take at once is whole") {
+TEST_CASE("packed_sink: a block larger than the libraries take at once is whole") {
   std::string text = random_bytes(100'000);
   text.resize(17'000'000, ' ');
   text += random_bytes(100'000);
@@ -143,31 +144,31 @@ TEST_CASE("gzip_sink: a block larger than the libraries take at once is whole") 
   }
 }
 
-TEST_CASE("gzip_sink: the level matters") {
+TEST_CASE("packed_sink: the level matters") {
   const std::string text = random_trace_text(300'000);
-  CHECK(compress_block(text, 1).deflated.size() < text.size() / 3);
-  CHECK(compress_block(text, 9).deflated.size() < compress_block(text, 4).deflated.size());
+  CHECK(compress_block(text, 1).packed.size() < text.size() / 3);
+  CHECK(compress_block(text, 9).packed.size() < compress_block(text, 4).packed.size());
 }
 
-TEST_CASE("gzip_sink: an error of the target comes through") {
+TEST_CASE("packed_sink: an error of the target comes through") {
   const Error full("out.json.gz", "No space left on device");
-  GzipSink sink(std::make_unique<FailingSink>(10'000, full), 1);
+  PackedSink sink(std::make_unique<FailingSink>(10'000, full), Packing::gzip, 1);
   CHECK_THROWS_WITH_AS(sink.write(random_bytes(2'000'000)), "out.json.gz: No space left on device",
                        Error);
-  GzipSink trailer(std::make_unique<FailingSink>(12, full), 1);
+  PackedSink trailer(std::make_unique<FailingSink>(12, full), Packing::gzip, 1);
   CHECK_THROWS_WITH_AS(trailer.close(), "out.json.gz: No space left on device", Error);
 }
 
-TEST_CASE("gzip_sink: blocks without a frame can be joined to another sink, in pieces") {
+TEST_CASE("packed_sink: blocks without a frame can be joined to another sink, in pieces") {
   for (const std::string& text : texts()) {
     CAPTURE(text.size());
     std::string deflated;
-    GzipSink part(std::make_unique<MemorySink>(deflated), kDefaultGzipLevel, GzipFrame::none);
+    PackedSink part(std::make_unique<MemorySink>(deflated), Packing::gzip, 1, Framing::none);
     part.write(text);
-    part.write_block(compress_block("tail", kDefaultGzipLevel));
+    part.write_block(compress_block("tail", 1));
     part.close();
     std::string out;
-    GzipSink whole(std::make_unique<MemorySink>(out), kDefaultGzipLevel);
+    PackedSink whole(std::make_unique<MemorySink>(out), Packing::gzip, 1);
     whole.write("head");
     const std::size_t middle = deflated.size() / 2;
     whole.write_block({deflated.substr(0, middle), 0, 0});
@@ -180,9 +181,42 @@ TEST_CASE("gzip_sink: blocks without a frame can be joined to another sink, in p
   }
 }
 
-TEST_CASE("gzip_sink: a name asks for gzip by its ending, in any case of letters") {
+TEST_CASE("packed_sink: zstd is frames that say their size, of blocks and of writes") {
+  for (const std::string& text : texts())
+    for (const int level : {0, 1, 3, 9}) {
+      std::string out;
+      PackedSink sink(std::make_unique<MemorySink>(out), Packing::zstd, level);
+      sink.write(text);
+      sink.write_block(compress_block("block", 3, Packing::zstd));
+      sink.write(text);
+      sink.close();
+      CHECK((unzstd(out) == text + "block" + text));
+    }
+  std::string nothing;
+  PackedSink empty(std::make_unique<MemorySink>(nothing), Packing::zstd, 0);
+  empty.close();
+  CHECK((nothing == compress_block("", 3, Packing::zstd).packed));
+  CHECK(unzstd(nothing).empty());
+}
+
+TEST_CASE("packed_sink: a block of zstd has frames of 4 MiB, which earlier blocks do not change") {
+  const std::string text = random_trace_text((std::size_t{9} << 20) + 5);
+  std::string fresh;
+  std::thread([&] { fresh = compress_block(text, 3, Packing::zstd).packed; }).join();
+  for (const int before : {1, 9}) {
+    compress_block(random_bytes(70'000), before, Packing::zstd);
+    CHECK((compress_block(text, 3, Packing::zstd).packed == fresh));
+  }
+  CHECK((unzstd(fresh) == text));
+  CHECK(fresh.size() < text.size() / 3);
+  CHECK(ZSTD_getFrameContentSize(fresh.data(), fresh.size()) == std::size_t{4} << 20);
+}
+
+TEST_CASE("packed_sink: a name asks for a packing by its ending, in any case of letters") {
   for (const char* name : {"a.gz", "a.json.gz", "a.GZ", "a.Gz", "a.tgz", "a.TGZ", ".gz"})
-    CHECK(is_gzip_name(name));
-  for (const char* name : {"a", "gz", "", "-", "a.gz.json", "a.gzip", "agz", "a.tar"})
-    CHECK_FALSE(is_gzip_name(name));
+    CHECK(packing_of_name(name) == Packing::gzip);
+  for (const char* name : {"a.zst", "a.json.ZST", ".zst"})
+    CHECK(packing_of_name(name) == Packing::zstd);
+  for (const char* name : {"a", "gz", "", "-", "a.gz.json", "a.gzip", "agz", "a.tar", "azst"})
+    CHECK(packing_of_name(name) == Packing::none);
 }
