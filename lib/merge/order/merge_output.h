@@ -155,7 +155,7 @@ class OrderWindow : public BlockOutput {
   // Chunks of the file and blocks of joined slices take turns.
   static constexpr std::size_t kBlocks = 3;
   void compress(EventBlock& block) const;
-  void write(const EventBlock& block);
+  void write(EventBlock& block);
   EventBlock take_spare();
 
   MergeOutput& output_;
