@@ -92,8 +92,9 @@ struct Options {
   unsigned sync_rounds = 16;
   bool sync_at_end = true;
 
+  // The memory for what waits to be written, and the limit with what all threads fill meanwhile, 64
+  // KiB each. With a journal, at most 256 MiB.
   std::size_t pool_bytes = std::size_t{8} << 20;
-  // The limit with the first chunks of very many threads.
   std::size_t max_pool_bytes = std::size_t{64} << 20;
   WhenFull when_full = WhenFull::drop;
   unsigned block_ms = 10;

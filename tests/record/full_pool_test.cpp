@@ -1,8 +1,12 @@
 // These tests fill a pool: events are dropped and the drops reported, rings overwrite, threads are
 // capped.
+#include "record/journal/journal.h"
 #include "record/recorded.h"
+#include "support/child_process.h"
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <thread>
 
 using namespace traceloom;
@@ -209,6 +213,84 @@ TEST_CASE("session: more threads than the pool has chunks get one each up to the
   session.close();
   CHECK(Events::of_file(only_trace(session)).count("work", "X") == 32);
   CHECK(session.status().peak_pool_bytes >= 32 * 65536);
+}
+
+TEST_CASE("session: with a journal, too, all of very many threads record all") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  options.journal_folder = folder.path("journal");
+  static const Marker marker("work");
+  Session session(options);
+  constexpr int kThreads = 300;
+  std::atomic<int> arrived{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&] {
+      record_scopes(marker, 20);
+      ++arrived;
+      while (arrived < kThreads) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+  for (std::thread& thread : threads) thread.join();
+  session.close();
+  CHECK(session.status().dropped == 0);
+  CHECK(Events::of_file(only_trace(session)).count("work", "X") == kThreads * 20);
+  CHECK(session.status().peak_pool_bytes >= kThreads * 65536);
+}
+
+TEST_CASE("session: a thread gets another chunk although others fill more than the pool") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  options.pool_bytes = 16 * 65536;
+  SUBCASE("without a journal") {}
+  SUBCASE("with a journal") {
+    options.journal_folder = folder.path("journal");
+  }
+  static const Marker marker("work");
+  Session session(options);
+  constexpr int kThreads = 32;
+  std::atomic<int> arrived{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&, i] {
+      record_scopes(marker, 1);
+      ++arrived;
+      while (arrived < kThreads) std::this_thread::yield();
+      if (i < 4) record_scopes(marker, 3000);
+      ++arrived;
+      while (arrived < 2 * kThreads) std::this_thread::yield();  // chunks of ended threads are full
+    });
+  for (std::thread& thread : threads) thread.join();
+  session.close();
+  CHECK(session.status().dropped == 0);
+  CHECK(session.status().events == kThreads + 4 * 3000);
+}
+
+TEST_CASE("session: a journal that cannot grow drops events, and the file says how many") {
+  const TemporaryFolder folder;
+  Options options = options_for(folder);
+  options.journal_folder = folder.path("journal");
+  options.pool_bytes = 65536;
+  CHECK(run_child([&] {
+          limit_file_size(JournalLayout::head_bytes() + 3 * 65536);
+          std::signal(SIGXFSZ, SIG_DFL);  // it would end the training
+          Session session(options);
+          static const Marker marker("work");
+          std::atomic<int> arrived{0};
+          std::vector<std::thread> threads;
+          for (int i = 0; i < 5; ++i)
+            threads.emplace_back([&] {
+              record_scopes(marker, 10);
+              ++arrived;
+              while (arrived < 5) std::this_thread::yield();
+            });
+          for (std::thread& thread : threads) thread.join();
+          const Status end = session.close();
+          if (end.events != 30 || end.dropped != 20) _exit(1);
+        }) == 0);
+  CHECK(Events::of_file(folder.path("ep0-ba0-rank0.json"))
+            .of("recorder", "M")
+            .with("\"dropped\":20,")
+            .size() == 1);
 }
 
 TEST_CASE("session: full chunks of an earlier one make no file") {

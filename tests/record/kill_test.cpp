@@ -137,6 +137,35 @@ TEST_CASE("kill: with a journal nothing is lost, of several threads") {
   }
 }
 
+TEST_CASE("kill: a journal that has grown loses nothing") {
+  constexpr int kThreads = 40;
+  const TemporaryFolder folder;
+  const SharedCounts counts;
+  Options options = options_for(folder);
+  options.journal_folder = folder.path("journal");
+  options.pool_bytes = 4 * 65536;
+  options.flush_ms = 60'000;
+  const pid_t child = start_child([&] {
+    const Session session(options);
+    static const Marker marker("work");
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i)
+      threads.emplace_back([&] {
+        record_scopes(marker, 20);
+        ++counts[0];
+        while (true) std::this_thread::sleep_for(std::chrono::seconds(1));
+      });
+    threads[0].join();
+  });
+  while (counts[0] < kThreads) std::this_thread::yield();
+  kill_child(child);
+  const std::vector<RecoveredTrace> recovered =
+      recover_journals(folder.path("journal"), {folder.path()});
+  REQUIRE(recovered.size() == 1);
+  CHECK(recovered[0].problem == "");
+  CHECK(Events::of_file(recovered[0].path).count("work", "X") == kThreads * 20);
+}
+
 TEST_CASE(
     "kill: the next session of the rank takes up the journal, no other and not a living one") {
   const TemporaryFolder folder;

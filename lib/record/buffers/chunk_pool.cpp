@@ -81,6 +81,7 @@ void ChunkPool::open(const PoolSettings& settings) {
 void ChunkPool::close() {
   const std::lock_guard lock(mutex_);
   is_open_ = false;
+  settings_.has_memory = {};
   free_.clear();
   // Makes a thread that records in the next session take a chunk of that: only those are in its
   // journal.
@@ -141,18 +142,21 @@ detail::ChunkHeader* ChunkPool::next(std::uint32_t slots) noexcept {
 
 detail::ChunkHeader* ChunkPool::take(bool is_first_of_thread) {
   detail::ChunkHeader* chunk = nullptr;
-  const std::size_t limit =
-      (is_first_of_thread ? settings_.max_bytes : settings_.bytes) / detail::kChunkBytes;
+  // Chunks that threads fill do not wait for the writer: they count against the higher limit alone.
+  const bool has_few_full = full_ * detail::kChunkBytes < settings_.bytes;
+  const std::size_t most = settings_.max_bytes / detail::kChunkBytes;
   if (!free_.empty()) {
     chunk = free_.back();
     free_.pop_back();
-  } else if (untouched_ < limit) {
-    chunk = new (region_->memory + untouched_++ * detail::kChunkBytes) detail::ChunkHeader{};
+  } else if (untouched_ < most && (is_first_of_thread || has_few_full)) {
+    if (!settings_.has_memory || settings_.has_memory(untouched_ + 1))
+      chunk = new (region_->memory + untouched_++ * detail::kChunkBytes) detail::ChunkHeader{};
+    else
+      settings_.max_bytes = untouched_ * detail::kChunkBytes;  // to ask again costs too much
   } else if (settings_.when_full == WhenFull::ring) {
     chunk = take_oldest();
   }
-  has_room_.store(!free_.empty() || untouched_ < settings_.bytes / detail::kChunkBytes,
-                  std::memory_order_relaxed);
+  has_room_.store(!free_.empty() || (has_few_full && untouched_ < most), std::memory_order_relaxed);
   if (chunk == nullptr) return nullptr;
   // A recovery of the journal must not take old slots for new ones: counts come first, the state
   // last.

@@ -51,12 +51,15 @@ struct LiveChunk {
 };
 
 struct PoolSettings {
-  std::size_t bytes = 0;
-  std::size_t max_bytes = 0;  // limit for threads that have had no chunk yet
+  std::size_t bytes = 0;      // limit for chunks that are full; a thread's first chunk is above it
+  std::size_t max_bytes = 0;  // limit for all
   WhenFull when_full = WhenFull::drop;
   unsigned block_ms = 0;
   // The memory of the chunks, which belongs to the pool from now on; null: the pool maps its own.
   std::byte* memory = nullptr;
+  // Asked before a chunk of `memory` is used for the first time: whether so many chunks have
+  // memory. The pool keeps it until close(); null: all have.
+  std::function<bool(std::size_t chunks)> has_memory;
 };
 
 class ChunkPool {

@@ -132,12 +132,19 @@ void Engine::start() {
         "the processor does not say that its counter runs at one speed; going by "
         "CLOCK_MONOTONIC");
   const ClockPair start = read_clock_pair();
-  std::unique_ptr<Journal> journal = make_journal(start);
-  PoolSettings pool{options_.pool_bytes, options_.max_pool_bytes, options_.when_full,
-                    options_.block_ms, nullptr};
+  const std::shared_ptr<Journal> journal = make_journal(start);
+  PoolSettings pool{options_.pool_bytes,
+                    options_.max_pool_bytes,
+                    options_.when_full,
+                    options_.block_ms,
+                    nullptr,
+                    {}};
   if (journal != nullptr) {
     pool.memory = journal->chunks();
-    pool.bytes = pool.max_bytes = journal->chunk_bytes();
+    pool.max_bytes = journal->chunk_bytes();
+    pool.bytes = std::min(pool.bytes, pool.max_bytes);
+    // A thread may ask for memory while the writer, which uses the journal, ends.
+    pool.has_memory = [journal](std::size_t chunks) { return journal->grow(chunks); };
   }
   ChunkPool::instance().open(pool);
   misuses_before_ = Registry::instance().misuses();
@@ -145,8 +152,8 @@ void Engine::start() {
   set_position_of_events(position_);
   const ThreadState* const thread = this_thread_state();
   try {
-    auto writer = std::make_unique<Writer>(options_, start, thread == nullptr ? 0 : thread->tid,
-                                           std::move(journal));
+    auto writer =
+        std::make_unique<Writer>(options_, start, thread == nullptr ? 0 : thread->tid, journal);
     const std::unique_lock lock(mutex_);
     writer_ = std::move(writer);
   } catch (...) {
@@ -212,11 +219,12 @@ void Engine::prepare_folder() const {
   }
 }
 
-std::unique_ptr<Journal> Engine::make_journal(const ClockPair& start) {
+std::shared_ptr<Journal> Engine::make_journal(const ClockPair& start) {
   if (options_.journal_folder.empty() || !options_.write_json) return nullptr;
   try {
-    return std::make_unique<Journal>(JournalSettings{
-        options_.journal_folder, options_.rank, options_.gzip_level, options_.pool_bytes, start});
+    return std::make_shared<Journal>(JournalSettings{options_.journal_folder, options_.rank,
+                                                     options_.gzip_level, options_.pool_bytes,
+                                                     options_.max_pool_bytes, start});
   } catch (const Error& error) {
     complain(std::string(error.what()) + "; going on without a journal");
     return nullptr;

@@ -16,7 +16,7 @@ __thread bool is_writer = false;  // true in a writer's thread
 }  // namespace
 
 Writer::Writer(const Options& options, const ClockPair& start, std::uint32_t main_tid,
-               std::unique_ptr<Journal> journal)
+               std::shared_ptr<Journal> journal)
     : options_(options),
       pool_(ChunkPool::instance()),
       journal_(std::move(journal)),

@@ -26,7 +26,7 @@ class Writer {
  public:
   // Starts the thread. `options` must outlive the writer.
   Writer(const Options& options, const ClockPair& start, std::uint32_t main_tid,
-         std::unique_ptr<Journal> journal);
+         std::shared_ptr<Journal> journal);
   ~Writer();  // needs a stop command before
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -55,7 +55,7 @@ class Writer {
 
   const Options& options_;
   ChunkPool& pool_;
-  std::unique_ptr<Journal> journal_;
+  std::shared_ptr<Journal> journal_;
   CommandQueue queue_;
   StatusBoard status_;
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <new>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -54,16 +55,18 @@ void set_text(std::array<char, kSize>& to, const std::string& text) {
 }  // namespace
 
 Journal::Journal(const JournalSettings& settings) {
-  chunk_count_ = std::clamp<std::size_t>(settings.pool_bytes / detail::kChunkBytes, 1,
-                                         JournalLayout::kMaxChunks);
+  constexpr std::size_t kMost = JournalLayout::kMaxChunks;
   const std::size_t head = JournalLayout::head_bytes();
-  const std::size_t bytes = head + chunk_bytes();
+  const auto chunks = std::clamp<std::size_t>(settings.pool_bytes / detail::kChunkBytes, 1, kMost);
+  max_chunks_ =
+      std::clamp<std::size_t>(settings.max_pool_bytes / detail::kChunkBytes, chunks, kMost);
   open_new(settings);
-  // Room is taken now: a page that is missing later would raise a signal in the middle of training.
-  int failure = posix_fallocate(file_, 0, static_cast<off_t>(bytes));
+  // Room is taken before a page is used: one that is missing would raise a signal in the middle of
+  // training.
+  int failure = posix_fallocate(file_, 0, static_cast<off_t>(head + chunks * detail::kChunkBytes));
   void* memory = MAP_FAILED;
   if (failure == 0) {
-    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    memory = mmap(nullptr, head + chunk_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (memory == MAP_FAILED) failure = errno;
   }
   if (failure != 0) {
@@ -73,9 +76,8 @@ Journal::Journal(const JournalSettings& settings) {
   }
   layout_ = new (memory) JournalLayout;
   chunks_ = static_cast<std::byte*>(memory) + head;
-  layout_->bytes = bytes;
   layout_->chunk_offset = head;
-  layout_->chunk_count = chunk_count_;
+  layout_->chunk_count = chunks;
   layout_->rank = settings.rank;
   layout_->gzip_level = settings.gzip_level;
   set_text(layout_->boot_id, boot_id());
@@ -127,6 +129,18 @@ bool lock_journal(int file, const std::string& path) {
   }
   struct stat info {};
   return fstat(file, &info) == 0 && info.st_ino == inode_of(path);
+}
+
+bool Journal::grow(std::size_t chunks) {
+  const std::uint64_t count = layout_->chunk_count.load(std::memory_order_relaxed);
+  if (chunks <= count) return true;
+  const std::size_t end = JournalLayout::head_bytes() + count * detail::kChunkBytes;
+  rlimit limit{};  // to exceed it would raise a signal
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end + detail::kChunkBytes > limit.rlim_cur)
+    return false;
+  if (posix_fallocate(file_, static_cast<off_t>(end), detail::kChunkBytes) != 0) return false;
+  layout_->chunk_count.store(count + 1, std::memory_order_release);
+  return true;
 }
 
 void Journal::add_label(const Label& label) {
@@ -303,7 +317,8 @@ void DeadJournal::check() {
       count > JournalLayout::kMaxChunks)
     throw Error(path_, "is damaged: where its events lie cannot be; it stays as it is");
   const std::size_t whole = JournalLayout::head_bytes() + count * detail::kChunkBytes;
-  if (journal.bytes != whole || bytes_ != whole)
+  // A process may die between the growth of the file and that of the count.
+  if (bytes_ != whole && bytes_ != whole + detail::kChunkBytes)
     throw Error(path_, fmt::format("is damaged: it has {} bytes and should have {}; it stays as it "
                                    "is",
                                    bytes_, whole));

@@ -22,7 +22,7 @@ namespace traceloom::record {
 // the process has died.
 //
 //   Journal journal({.folder = "/dev/shm", .rank = 3, .pool_bytes = 8 << 20, .start = pair});
-//   pool.open({.memory = journal.chunks(), ...});
+//   pool.open({.memory = journal.chunks(), .has_memory = [&](auto n) { return journal.grow(n); }});
 //   journal.commit(file, {{chunk, 120}});     // these slots are in the file now
 //   journal.remove();                         // all is written
 //
@@ -31,8 +31,8 @@ namespace traceloom::record {
 
 // The layout of the file; only processes of one machine and one version read it.
 struct JournalLayout {
-  static constexpr std::uint64_t kMagic = 0x33304c4e524a4c54;  // "TLJRNL03"
-  static constexpr std::size_t kMaxChunks = 1024;
+  static constexpr std::uint64_t kMagic = 0x34304c4e524a4c54;  // "TLJRNL04"
+  static constexpr std::size_t kMaxChunks = 4096;
   static constexpr std::size_t kLabelBytes = std::size_t{1} << 20;
   static constexpr std::size_t kSegments = 64;
 
@@ -61,9 +61,8 @@ struct JournalLayout {
   };
 
   std::atomic<std::uint64_t> magic{0};  // written after all members before `segments`
-  std::uint64_t bytes = 0;
   std::uint64_t chunk_offset = 0;
-  std::uint64_t chunk_count = 0;
+  std::atomic<std::uint64_t> chunk_count{0};  // chunks that the file has room for
   std::int64_t rank = 0;
   std::int64_t gzip_level = 1;
   std::array<char, 64> boot_id{};
@@ -88,11 +87,12 @@ struct JournalSettings {
   std::string folder;
   std::int64_t rank = 0;
   int gzip_level = 1;
-  std::size_t pool_bytes = 0;
+  std::size_t pool_bytes = 0;      // room that is taken at once
+  std::size_t max_pool_bytes = 0;  // and room that grow() may take
   ClockPair start;
 };
 
-// One thread may use it; only add_label() may be called by any.
+// One thread may use it; only add_label() and grow() may be called by any, one at a time each.
 class Journal {
  public:
   // Throws Error if the file cannot be made as large as it has to be.
@@ -101,9 +101,11 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // Returns memory that belongs to the pool.
+  // Returns memory that belongs to the pool; it has as many chunks as the file may get.
   std::byte* chunks() const { return chunks_; }
-  std::size_t chunk_bytes() const { return chunk_count_ * detail::kChunkBytes; }
+  std::size_t chunk_bytes() const { return max_chunks_ * detail::kChunkBytes; }
+  // Returns whether the file has room for so many chunks; makes room for one more if it has to.
+  bool grow(std::size_t chunks);
   const std::string& path() const { return path_; }
 
   void add_label(const Label& label);
@@ -134,7 +136,7 @@ class Journal {
   int file_ = -1;
   JournalLayout* layout_ = nullptr;
   std::byte* chunks_ = nullptr;
-  std::size_t chunk_count_ = 0;
+  std::size_t max_chunks_ = 0;
   std::string trace_path_;
   std::uint64_t begin_ticks_ = 0;
 };
