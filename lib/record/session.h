@@ -76,7 +76,7 @@ struct Options {
   std::function<std::string(const Position&)> file_name;
   int gzip_level = 1;  // 0 to 9; .zst has zstd's usual level
   // Without this, a folder with a file of this rank in it (of any rank, if there is a barrier) is
-  // an error; files that begin with '.' do not count.
+  // an error; files that begin with '.' do not count. A process beside the rank may share a folder.
   bool overwrite = false;
   std::int64_t num_traces_to_keep = -1;  // the newest of this session; -1: all
 

@@ -6,6 +6,7 @@
 #include "common/command_spec.h"
 #include "common/terminal.h"
 #include "output/packed_sink.h"
+#include "record/files/trace_file.h"
 #include "record/names/trace_folder.h"
 #include "record/recorder.h"
 #include "trace_record/command.h"
@@ -36,6 +37,8 @@ namespace traceloom {
 namespace {
 
 constexpr std::string_view kSpeaker = "trace-record";
+// The default name if a launcher says a rank: the ranks of a node have one folder.
+constexpr char kNameOfRank[] = "host-node{node_rank}-rank{rank}.json";
 
 std::int64_t now_ns() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -45,11 +48,20 @@ void say(const std::string& text) {
   traceloom::say(kSpeaker, Tone::note, text);
 }
 
+// The inode and the time of the file at a path; an inode of 0 if there is none.
+using FileAtPath = std::pair<std::uint64_t, std::filesystem::file_time_type>;
+
+FileAtPath file_at(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return {record::inode_of(path), std::filesystem::last_write_time(path, ignored)};
+}
+
 // The names of the trace during the recording and afterwards. The first is hidden, since the folder
 // usually is that of the ranks' traces, and their recorders refuse a folder with other files in it.
 struct HostTrace {
   record::Options session;
   std::filesystem::path path;
+  FileAtPath before = {};  // what it may replace
 };
 
 HostTrace plan_trace(const RunOptions& options) {
@@ -57,7 +69,9 @@ HostTrace plan_trace(const RunOptions& options) {
   place.rank = options.rank;
   place = record::find_place(place);
   const record::RunIdentity run{record::default_run_name(), place};
-  const record::TraceNames names = names_of(options.trace);
+  record::TraceNames names = names_of(options.trace);
+  const bool is_launched = record::known_place({}).rank != record::kFromEnvironment;
+  if (is_launched && names.file == RunOptions().trace.file_name) names.file = kNameOfRank;
   HostTrace trace;
   trace.session.rank = place.rank;
   trace.session.local_rank = place.local_rank;
@@ -72,7 +86,7 @@ HostTrace plan_trace(const RunOptions& options) {
   if (!options.trace.overwrite && std::filesystem::exists(trace.path))
     throw Error(trace.path.string(),
                 "exists already: choose another -o or --file-name, or add --overwrite");
-  trace.session.overwrite = true;
+  trace.before = file_at(trace.path);
   trace.session.log = [](const std::string& line) { say(line); };
   return trace;
 }
@@ -112,14 +126,20 @@ void report_command(const RunOptions& options, const Command& command,
 }
 
 // Gives the trace its name. A problem here is only reported, since the command has done its work.
-void finish(record::Session& session, const std::filesystem::path& path) {
+void finish(record::Session& session, const HostTrace& trace) {
+  if (!session.is_open()) return;  // it has said why
   session.close();
-  std::error_code error;
-  for (const record::SavedTrace& trace : session.saved_traces()) {
-    std::filesystem::rename(trace.path, path, error);
-    if (!error) say(fmt::format("{}: {} events", path.string(), format_count(trace.events)));
+  for (const record::SavedTrace& saved : session.saved_traces()) {
+    try {
+      const bool is_as_before = trace.before.first != 0 && file_at(trace.path) == trace.before;
+      const std::string name = record::give_last_name(saved.path, trace.path, is_as_before);
+      if (name != trace.path)
+        say(fmt::format("{} was made meanwhile and stays", trace.path.string()));
+      say(fmt::format("{}: {} events", name, format_count(saved.events)));
+    } catch (const Error& error) {
+      say(fmt::format("warning: {}", error.what()));
+    }
   }
-  if (error) say(fmt::format("warning: {}: {}", path.string(), error.message()));
   if (const std::string problem = session.status().last_error; !problem.empty())
     say(fmt::format("warning: {}", problem));
 }
@@ -157,7 +177,7 @@ Command record_command(const RunOptions& options) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   record::set_thread_name("trace-record");
   const HostTrace trace = plan_trace(options);
-  record::Session session(trace.session);
+  record::Session session = record::Session::open(trace.session);
   CommandSamples samples(options.trace.interval_ns);
   const std::int64_t start_ns = now_ns();
   Command command = start_command(options, signals, session);
@@ -167,7 +187,7 @@ Command record_command(const RunOptions& options) {
   samples.take();
   mark(fmt::format("ended: {}", end_of(command)));
   report_command(options, command, samples, took_ns);
-  finish(session, trace.path);
+  finish(session, trace);
   return command;
 }
 

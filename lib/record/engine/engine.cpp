@@ -205,7 +205,7 @@ void Engine::prepare_folder() const {
   fs::create_directories(options_.folder, error);
   if (error) throw system_error(options_.folder, error.value());
   if (access(options_.folder.c_str(), W_OK | X_OK) != 0) throw system_error(options_.folder, errno);
-  if (options_.overwrite) return;
+  if (options_.overwrite || options_.is_beside_rank) return;
   // Without a barrier, the files of another rank may belong to this run.
   for (fs::recursive_directory_iterator entries(options_.folder), end; entries != end; ++entries) {
     const std::string name = entries->path().filename();
