@@ -2,6 +2,7 @@
 
 #include "base/problems.h"
 #include "merge/merger.h"
+#include "output/file_sink.h"
 #include "record/files/trace_file.h"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -265,6 +267,28 @@ std::optional<NodeTrace::File> NodeTrace::file_at(const std::string& path) {
   return File{path, info.st_dev, info.st_ino, info.st_size};
 }
 
+// Removes the hidden files of killed processes: "..4711-node0.json.traceloom-4711.tmp", which its
+// process has locked while it writes the merge, and ".4711-node0.json", which the merge is called
+// for a moment before it gets its name.
+void NodeTrace::remove_abandoned(const fs::path& folder) const {
+  constexpr std::chrono::minutes kMoment{1};
+  for (const std::string& name : names_in(folder)) {
+    std::string_view hidden = name;
+    const bool is_written = hidden.starts_with("..") && hidden.ends_with(".tmp");
+    if (is_written) hidden = hidden.substr(1, hidden.rfind(".traceloom-") - 1);
+    const std::size_t dash = hidden.find_first_not_of("0123456789", 1);
+    if (!hidden.starts_with('.') || dash == std::string_view::npos || dash < 2) continue;
+    const fs::path merged = folder / hidden.substr(dash + 1);
+    if (hidden[dash] != '-' || settings_.path.owner_of(merged.native(), settings_.run) !=
+                                   record::NameTemplate::Owner::this_rank)
+      continue;
+    std::error_code error;
+    const fs::file_time_type time = fs::last_write_time(folder / name, error);
+    if (is_written || (!error && fs::file_time_type::clock::now() - time > kMoment))
+      remove_if_abandoned((folder / name).string());
+  }
+}
+
 NodeTrace::Merged NodeTrace::add(const record::Position& at, const std::vector<Part>& parts) {
   const std::string path = settings_.path.expand(settings_.run, at);
   Merged merged;
@@ -278,6 +302,7 @@ NodeTrace::Merged NodeTrace::add(const record::Position& at, const std::vector<P
         last_->path);
   std::error_code ignored;  // a problem shows when the file is made
   fs::create_directories(fs::path(path).parent_path(), ignored);
+  remove_abandoned(fs::path(path).parent_path());
   for (const Part& part : parts) {
     options.inputs.push_back({part.source, std::nullopt});
     options.known_as[part.source] = part.path;

@@ -5,6 +5,7 @@
 #include "record/names/name_template.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -125,8 +126,8 @@ class NodeTrace {
     std::string path;
     std::string source;
   };
-  // Adds the traces of a cycle, or of several that end at `at`. Throws Error; then everything is as
-  // before.
+  // Adds the traces of a cycle, or of several that end at `at`. It first removes hidden files that
+  // killed processes have left there. Throws Error; then everything is as before.
   Merged add(const record::Position& at, const std::vector<Part>& parts);
 
  private:
@@ -140,6 +141,7 @@ class NodeTrace {
     bool operator==(const File&) const = default;
   };
   static std::optional<File> file_at(const std::string& path);
+  void remove_abandoned(const std::filesystem::path& folder) const;
 
   Settings settings_;
   std::optional<File> last_;  // set for a trace that grows

@@ -139,9 +139,8 @@ bool is_file_of(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Locks a new temporary file. Returns false if another process that cleans up was faster and
-// removes the file. On a file system without locks it returns true, because no process can consider
-// the file abandoned there.
+}  // namespace
+
 bool lock_new(int descriptor) {
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
   struct stat status = {};
@@ -150,17 +149,22 @@ bool lock_new(int descriptor) {
 
 void remove_if_abandoned(const std::string& path) {
   struct stat named = {};
-  if (lstat(path.c_str(), &named) != 0 || !S_ISREG(named.st_mode) || named.st_uid != geteuid())
-    return;
+  if (lstat(path.c_str(), &named) != 0 || named.st_uid != geteuid()) return;
+  const bool is_folder = S_ISDIR(named.st_mode);
+  if (!is_folder && !S_ISREG(named.st_mode)) return;
   // The file is opened for writing because some file systems (NFS) lock no other descriptors.
-  const int descriptor = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const int use = is_folder ? O_RDONLY | O_DIRECTORY : O_WRONLY | O_NONBLOCK;
+  const int descriptor = open(path.c_str(), use | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return;
   struct stat opened = {};
+  std::error_code ignored;  // then the next process tries
   if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &opened) == 0 &&
       lstat(path.c_str(), &named) == 0 && is_file_of(opened, named))
-    unlink(path.c_str());
+    fs::remove_all(path, ignored);
   close(descriptor);
 }
+
+namespace {
 
 void remove_abandoned(const fs::path& folder, const std::string& stem) {
   std::error_code error;

@@ -85,6 +85,20 @@ class Replacement {
   bool done_ = false;
 };
 
+// lock_new(), remove_if_abandoned(): the rule for what a killed process leaves: it is not locked.
+//
+//   const int lock = open(".merged.json.traceloom-4711.tmp", O_WRONLY | O_CREAT | O_EXCL, 0666);
+//   if (!lock_new(lock)) ...                      // take another name
+//   remove_if_abandoned(".merged.json.traceloom-4710.tmp");
+
+// Locks a new temporary file or folder. Returns false if another process that cleans up was faster
+// and removes it. On a file system without locks it returns true, because no process can consider
+// it abandoned there.
+bool lock_new(int descriptor);
+// Removes a regular file, or a folder with all that is in it, if it belongs to this user and no
+// process has locked it.
+void remove_if_abandoned(const std::string& path);
+
 // Returns the folder of `target`, "." for a name alone.
 std::filesystem::path folder_of(const std::filesystem::path& target);
 

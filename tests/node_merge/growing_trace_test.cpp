@@ -1,6 +1,7 @@
 // These tests check the one trace of a node that grows by every cycle.
 #include "node_merge/node_run.h"
 #include "node_merge/node_team.h"
+#include "output/file_sink.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -8,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -198,6 +201,31 @@ TEST_CASE("node_merger: a trace that grows keeps off what is not its own") {
     if (!overwrite) CHECK(read_file(run.path("merged/node1.json.gz")) == "of somebody else");
     CHECK(run.merged().size() == (overwrite ? 1 : 2));
   }
+}
+
+TEST_CASE("node_merger: what killed mergers have left is removed, and nothing else") {
+  const NodeRun run(1);
+  static_cast<void>(run.folder().write("traces/.4711-node1.json", "not renamed"));
+  static_cast<void>(run.folder().write("traces/.4712-node1.json", "not renamed yet"));
+  static_cast<void>(run.folder().write("traces/.4713-other.json", "of somebody else"));
+  for (const char* const name : {"traces/.4711-node1.json", "traces/.4713-other.json"})
+    fs::last_write_time(run.path(name), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const int killed = wait_for(start_child([&] {
+    const Replacement merge("", run.path(fmt::format("traces/.{}-node1.json", getpid())), {});
+    raise(SIGKILL);
+  }));
+  REQUIRE(WIFSIGNALED(killed));
+  const Replacement at_work("", run.path("traces/.1-node1.json"), {});
+  REQUIRE(run.traces().size() == 5);
+  CHECK(run_child([&] {
+          Options options = run.session(0);
+          NodeMerger merger(run.growing(), options);
+          Session session(options);
+          train(session, 2);
+        }) == 0);
+  CHECK(run.traces() == std::vector<std::string>{fs::path(at_work.temporary()).filename(),
+                                                 ".4712-node1.json", ".4713-other.json",
+                                                 "ep0-ba2-rank4.json", "node1.json"});
 }
 
 TEST_CASE("node_merger: where somebody took away what was merged, the rest is told") {

@@ -1,5 +1,6 @@
 // These tests check what is left of a recording process that was killed: a file without a journal,
 // and with one.
+#include "record/dead_journals.h"
 #include "record/journal/recover.h"
 #include "record/recorded.h"
 #include "support/child_process.h"
@@ -7,8 +8,12 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <new>
 #include <sys/mman.h>
@@ -295,6 +300,63 @@ TEST_CASE("journal: one that is another process's, of the same number, is left a
   session.close();
   CHECK(files_in(folder.path()) == std::vector<std::string>{stem + ".journal"});
   kill_child(other);
+}
+
+TEST_CASE("journal: old ones of dead processes are told once a node") {
+  const TemporaryFolder folder;
+  const TemporaryFolder journals;
+  const std::string trace = folder.path("elsewhere/ep0-ba0-rank0.unfinished.json");
+  const std::string old = leave_journal({journals.path(), trace});
+  const auto log_of = [&](std::int64_t local_rank) {
+    std::vector<std::string> log;
+    Options options = options_for(folder);
+    options.rank = 7;
+    options.local_rank = local_rank;
+    options.journal_folder = journals.path();
+    options.log = [&](const std::string& line) { log.push_back(line); };
+    Session(options).close();
+    return log;
+  };
+  CHECK(log_of(0).empty());
+  std::filesystem::last_write_time(
+      old, std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
+  CHECK(log_of(0) == std::vector<std::string>{
+                         journals.path() +
+                         ": 1 journal of dead processes, older than a day; trace-merge --recover " +
+                         journals.path() +
+                         " FOLDER, with the folder of their traces, completes these and deletes "
+                         "what holds nothing"});
+  CHECK(log_of(1).empty());
+  CHECK(inode_of(old) != 0);
+}
+
+TEST_CASE("journal: one that holds nothing is deleted, whatever folders are named") {
+  const TemporaryFolder folder;
+  const TemporaryFolder journals;
+  const std::string trace = folder.write("ep0-ba0-rank0.unfinished.json", "[\n");
+  record::FileState state;
+  state.bytes = state.text_bytes = 2;
+  state.inode = inode_of(trace);
+  const auto make = [&](std::uint32_t written) {
+    const std::string path = leave_journal({journals.path(), trace, state});
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(JournalLayout::head_bytes() +
+                                           offsetof(record::detail::ChunkHeader, written)));
+    file.write(reinterpret_cast<const char*>(&written), sizeof written);
+  };
+  make(12);  // all of its slots
+  REQUIRE(recover_journals(journals.path(), {journals.path()}).size() == 1);
+  CHECK(files_in(journals.path()).size() == 1);  // the trace lacks its end
+  std::filesystem::remove(trace);
+  const std::vector<RecoveredTrace> recovered =
+      recover_journals(journals.path(), {journals.path()});
+  REQUIRE(recovered.size() == 1);
+  CHECK(recovered[0].problem == "");
+  CHECK(recovered[0].path == "");
+  CHECK(files_in(journals.path()).empty());
+  make(11);
+  CHECK(recover_journals(journals.path(), {journals.path()}).at(0).problem != "");
+  CHECK(files_in(journals.path()).size() == 1);
 }
 
 TEST_CASE("journal: without room for one recording goes on, and it is told") {

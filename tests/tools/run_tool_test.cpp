@@ -2,6 +2,7 @@
 
 #include "base/problems.h"
 #include "output/file_sink.h"
+#include "support/temporary_folder.h"
 #include "tools/child.h"
 
 #include <doctest/doctest.h>
@@ -10,8 +11,10 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <new>
 #include <stdexcept>
 #include <unistd.h>
@@ -58,6 +61,31 @@ int closed_pipe() {
 }
 
 }  // namespace
+
+TEST_CASE("private folder: the next process removes that of a killed one, and no other") {
+  const TemporaryFolder folder;
+  setenv("TMPDIR", folder.path().c_str(), 1);
+  static_cast<void>(folder.write("traceloom-XXXXXX/mine", ""));
+  const Ended killed = run_in_child([] {
+    PrivateFolder dead;
+    std::ofstream(dead.path("merged.json")) << "[]";
+    return raise(SIGKILL);
+  });
+  CHECK(killed.signal == SIGKILL);
+  CHECK(folder.entry_count() == 2);
+  {
+    PrivateFolder one;
+    CHECK(folder.entry_count() == 2);
+    PrivateFolder other;
+    CHECK(folder.entry_count() == 3);
+    const std::string path = other.path("merged.json");
+    CHECK(path.starts_with(folder.path("traceloom-private-")));
+    const auto mode = std::filesystem::status(path.substr(0, path.rfind('/'))).permissions();
+    CHECK(mode == std::filesystem::perms::owner_all);
+  }
+  CHECK(folder.entry_count() == 1);
+  unsetenv("TMPDIR");
+}
 
 TEST_CASE("run_tool: the exit code is what the work returns") {
   CHECK(run([] { return ExitCode::done; }).exit_code == 0);

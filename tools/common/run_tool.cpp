@@ -1,5 +1,6 @@
 #include "common/run_tool.h"
 
+#include "base/file_system.h"
 #include "base/problems.h"
 #include "common/command_spec.h"
 #include "common/terminal.h"
@@ -32,15 +33,24 @@ namespace traceloom {
 
 PrivateFolder::PrivateFolder() {
   std::error_code error;
-  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  folder_ = ((error ? "/tmp" : parent) / "traceloom-XXXXXX").string();
-  if (mkdtemp(folder_.data()) == nullptr) throw system_error(folder_, errno);
+  constexpr std::string_view kPrivate = "traceloom-private-";
+  for (std::filesystem::directory_iterator entry(temporary_folder(), error), end;
+       !error && entry != end; entry.increment(error))
+    if (entry->path().filename().native().starts_with(kPrivate))
+      remove_if_abandoned(entry->path().native());
+  do {
+    if (lock_ >= 0) close(lock_);
+    folder_ = fmt::format("{}/{}XXXXXX", temporary_folder(), kPrivate);
+    if (mkdtemp(folder_.data()) == nullptr) throw system_error(folder_, errno);
+    lock_ = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  } while (lock_ >= 0 && !lock_new(lock_));
   entries_.emplace_back(folder_);
 }
 
 PrivateFolder::~PrivateFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);
+  if (lock_ >= 0) close(lock_);
 }
 
 std::string PrivateFolder::path(const std::string& name) {

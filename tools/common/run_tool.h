@@ -30,7 +30,7 @@ namespace traceloom {
 //   merge_to(folder.path("merged.json"));
 //
 // Nobody else can read it. The destructor and remove_temporary_files() remove it with the files
-// whose paths were asked for.
+// whose paths were asked for; after a SIGKILL the next process of this user does that.
 
 class PrivateFolder {
  public:
@@ -44,6 +44,7 @@ class PrivateFolder {
 
  private:
   std::string folder_;
+  int lock_ = -1;  // held as long as the process lives
   std::list<TemporaryFileEntry> entries_;
 };
 

@@ -1,11 +1,14 @@
 #include "record/engine/engine.h"
 
 #include "base/problems.h"
+#include "base/units.h"
 #include "record/buffers/chunk_pool.h"
 #include "record/buffers/registry.h"
 #include "record/journal/recover.h"
 #include "record/names/session_place.h"
 #include "record/support/process_support.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -197,6 +200,12 @@ void Engine::recover_journal() const {
       complain(trace.path + ": completed with " + std::to_string(trace.events) +
                " events of a journal that an earlier run left" + words_of_loss(trace));
   }
+  if (options_.local_rank != 0) return;  // one process of a node is enough
+  if (const std::size_t old = count_old_journals(options_.journal_folder); old > 0)
+    complain(fmt::format(
+        "{0}: {1} of dead processes, older than a day; trace-merge --recover {0} FOLDER, with the "
+        "folder of their traces, completes these and deletes what holds nothing",
+        options_.journal_folder, count_of(old, "journal")));
 }
 
 void Engine::prepare_folder() const {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -353,8 +354,14 @@ class Completion {
 RecoveredTrace recover(DeadJournal& journal, const std::vector<std::string>& folders) {
   RecoveredTrace result;
   journal.check();
-  const std::string trace = trace_of(journal, folders);
   const JournalRest rest(journal);
+  // It holds nothing, whatever was named, if its trace has been finished or is gone.
+  const std::uint64_t inode = journal.commit().state.inode;
+  if (rest.empty() && (inode == 0 || inode_of(journal.trace_path()) != inode)) {
+    unlink(journal.path().c_str());
+    return result;
+  }
+  const std::string trace = trace_of(journal, folders);
   const bool is_there = !trace.empty() && has_its_file(journal, trace);
   const bool has_text = is_there && journal.commit().state.bytes > 0;
   if (!has_text && rest.is_unreadable())
@@ -415,6 +422,21 @@ std::vector<RecoveredTrace> recover_journals(const std::string& folder,
     if (std::optional<RecoveredTrace> result = try_to_recover(path, trace_folders))
       results.push_back(*std::move(result));
   return results;
+}
+
+std::size_t count_old_journals(const std::string& folder) {
+  constexpr std::chrono::hours kOld{24};
+  std::size_t count = 0;
+  for (const std::string& path : journals_in(folder, std::nullopt)) {
+    try {
+      const fs::file_time_type time = fs::last_write_time(path);
+      if (fs::file_time_type::clock::now() - time < kOld) continue;
+      const DeadJournal journal(path);
+      if (journal.exists() && journal.lock()) ++count;
+    } catch (const std::exception&) {  // it is not this user's own, or is gone
+    }
+  }
+  return count;
 }
 
 std::string words_of_loss(const RecoveredTrace& trace) {

@@ -114,15 +114,20 @@ struct RecoveredTrace {
 // 3. the trace has the name of an unfinished trace,
 // 4. the trace lies in one of `trace_folders` or below it.
 //
-// All other journals stay as they are, and `problem` says why. So do journals of another version,
-// journals with impossible numbers, and journals of which no event can be read. Single damaged
-// events are left out and counted, by the trace as well. If the trace cannot be written, it stays
-// as it was, and so does the journal: the recovery can be tried again.
+// A journal that holds nothing, because all its events are in a trace that is finished or gone, is
+// deleted in any case. All other journals stay as they are, and `problem` says why. So do journals
+// of another version, journals with impossible numbers, and journals of which no event can be read.
+// Single damaged events are left out and counted, by the trace as well. If the trace cannot be
+// written, it stays as it was, and so does the journal: the recovery can be tried again.
 //
 // Throws Error if the folder cannot be read.
 std::vector<RecoveredTrace> recover_journals(const std::string& folder,
                                              const std::vector<std::string>& trace_folders,
                                              std::optional<std::int64_t> rank = std::nullopt);
+
+// Returns how many journals of this user in `folder` were made by processes that have died, more
+// than a day ago. Throws Error if the folder cannot be read.
+std::size_t count_old_journals(const std::string& folder);
 
 // Returns what such a trace lacks: ", 3 without the names of their markers, 1 lost", or "" if it
 // lacks nothing.
