@@ -146,7 +146,8 @@ std::string type_of(const std::string& path) {
 
 ExitCode merge(int argc, char** argv) {
   MergeCommand command;
-  if (!read_command_line(argc, argv, command)) return ExitCode::done;
+  if (!read_command_line(argc, argv, command))
+    return command.strict && !command.kept_journals.empty() ? ExitCode::no : ExitCode::done;
   std::optional<PrivateFolder> folder;
   std::optional<FileServer> server;
   if (command.serving.is_wanted) {

@@ -338,12 +338,18 @@ void add_row_options(CLI::App& app, MergeWords& words) {
       ->type_name("LIST");
 }
 
-void add_run_options(CLI::App& app, MergeCommand& command, MergeWords& words) {
-  app.add_flag("--recover", words.recover,
-               "First complete traces of killed processes\n"
-               "Completes them from the recorder's journals in the given folders, then deletes "
-               "these. Recovered traces are merged even if not named as inputs. Journals of other "
-               "users, and of traces outside the given folders, are left alone.")
+void add_run_options(CLI::App& app, CLI::Option& inputs, MergeCommand& command, MergeWords& words) {
+  const auto take_recover = [&] {
+    words.recover = true;
+    inputs.required(false);
+  };
+  app.add_flag_callback(
+         "--recover", take_recover,
+         "First complete traces of killed processes\n"
+         "Completes them from the recorder's journals in the given folders (without one: in "
+         "/dev/shm, of traces below this folder), then deletes these. Recovered traces are "
+         "merged even if not named as inputs; without -o nothing is merged. Journals of other "
+         "users, and of traces outside the given folders, are left alone.")
       ->group(kCommonGroup);
   add_threads(app, command.merge.threads);
   add_keep_going(app, command.merge.keep_going);
@@ -403,14 +409,15 @@ void check_level(const CLI::App& app, int level) {
     throw UsageError(fmt::format("--level: {} is not from {} to {}", level, kMinLevel, kMaxLevel));
 }
 
-void check_options(const MergeCommand& command) {
+void check_options(const MergeCommand& command, bool recovers_alone) {
   if (command.serving.is_wanted && !tool_team().is_alone())
     throw UsageError("--serve does not run with --mpi yet");
   if (command.serving.is_wanted && (command.merge.dry_run || command.merge.output == "-"))
     throw UsageError("--serve needs a merged file: leave out --dry-run and -o -");
   if (command.serving.is_wanted && packing_of_name(command.merge.output) == Packing::zstd)
     throw UsageError("--serve: viewers open no .zst; choose a name in .json or .json.gz");
-  if (command.merge.output.empty() && !command.merge.dry_run && !command.serving.is_wanted)
+  if (command.merge.output.empty() && !command.merge.dry_run && !command.serving.is_wanted &&
+      !recovers_alone)
     throw UsageError(
         "no output named; add -o merged.json (or -o - for stdout), see trace-merge --help");
   if (command.merge.dry_run && command.report == "-")
@@ -431,7 +438,7 @@ bool recover(MergeWords& words, MergeCommand& command) {
   for (const std::string& line : recovered.notes) say("trace-merge", Tone::note, line);
   for (const std::string& problem : recovered.problems) say("trace-merge", Tone::warning, problem);
   command.kept_journals = std::move(recovered.kept);
-  if (recovered.has_nothing)
+  if (recovered.has_nothing && !command.merge.output.empty())
     say("trace-merge", Tone::note,
         fmt::format("--recover: there is no trace to merge, so {} is not written",
                     command.merge.output));
@@ -448,10 +455,10 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
       "producers, plain, gzip or zstd, whole or cut off.");
   set_up(app, "trace-merge");
   MergeWords words;
-  add_inputs(app, words.inputs);
+  CLI::Option& inputs = *add_inputs(app, words.inputs);
   add_output_options(app, command);
   add_filter_options(app, words.filter);
-  add_run_options(app, command, words);
+  add_run_options(app, inputs, command, words);
   add_clock_options(app, words);
   add_row_options(app, words);
   add_limits(app, command, words);
@@ -466,10 +473,13 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   if (app.count("--max-memory") > 0) command.merge.max_memory = words.max_memory;
   read_words(words, command);
   check_level(app, command.merge.level);
-  check_options(command);
+  const bool recovers_alone = words.recover && command.merge.output.empty() &&
+                              command.report.empty() && !command.serving.is_wanted;
+  check_options(command, recovers_alone);
   if (words.recover && !tool_team().is_alone())
     throw UsageError("--recover does not run with --mpi yet");
-  if (words.recover && !recover(words, command)) return false;
+  if (words.recover && words.inputs.empty()) words.inputs = {"/dev/shm", "."};
+  if (words.recover && (!recover(words, command) || recovers_alone)) return false;
   command.merge.inputs = find_inputs(kTool, words.inputs, command.merge.keep_going);
   if (is_input(command.merge.inputs, command.report))
     throw UsageError(

@@ -57,8 +57,8 @@ struct MergeCommand {
 };
 
 // Returns false if there is nothing to merge: only the help or the version was asked for, or
-// --recover found nothing. With --recover it first recovers traces and reports them, and then looks
-// for inputs. Throws UsageError.
+// --recover found nothing, or no output is named for it. With --recover it first recovers traces
+// and reports them, and then looks for inputs. Throws UsageError.
 bool read_command_line(int argc, const char* const* argv, MergeCommand& command);
 
 }  // namespace traceloom
