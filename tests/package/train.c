@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   traceloom_marker* batch;
   traceloom_marker* epoch;
   traceloom_counter* counter;
-  traceloom_status status;
+  traceloom_status status = TRACELOOM_STATUS_INIT;
   const char* keys[2] = {"used", "free"};
   const double values[2] = {1.5, 2};
 

@@ -44,8 +44,8 @@ int main(int argc, char** argv) {
   const traceloom_handler* handlers[1];
   traceloom_host_options host_options = TRACELOOM_HOST_OPTIONS_INIT;
   traceloom_memory_options memory_options = TRACELOOM_MEMORY_OPTIONS_INIT;
-  traceloom_memory_growth growth;
-  traceloom_status status;
+  traceloom_memory_growth growth = TRACELOOM_MEMORY_GROWTH_INIT;
+  traceloom_status status = TRACELOOM_STATUS_INIT;
   traceloom_session* session;
   traceloom_host* host;
   traceloom_memory* memory;

@@ -80,7 +80,7 @@ traceloom_handler handler_to(Lines& told) {
 }
 
 traceloom_status status_of(const traceloom_session* session) {
-  traceloom_status status{};
+  traceloom_status status = TRACELOOM_STATUS_INIT;
   status.size = sizeof status;
   CHECK(traceloom_get_status(session, &status) == 0);
   return status;
@@ -307,7 +307,7 @@ TEST_CASE("c_api: memory scopes have a file, counters, and a word for the progra
 
   traceloom_memory_growth growth{};
   CHECK(traceloom_memory_get_growth(memory, "step", &growth) == -1);  // without a size
-  growth.size = sizeof growth;
+  growth = TRACELOOM_MEMORY_GROWTH_INIT;
   CHECK(traceloom_memory_get_growth(memory, "step", &growth) == 0);
   CHECK(growth.iterations == 1);
   CHECK(growth.rss_sum == growth.rss_last);

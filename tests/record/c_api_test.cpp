@@ -124,6 +124,14 @@ TEST_CASE("c_api: a struct without a size is refused, and says how to begin one"
   CHECK(std::string(traceloom_last_error()).starts_with("traceloom_cycle.size is 0: "));
 
   options.schedule = nullptr;
+  options.clock = 7;
+  CHECK(traceloom_open(&options) == nullptr);
+  CHECK(std::string(traceloom_last_error()) == "traceloom_options.clock 7 is not from 0 to 2");
+  options.clock = TRACELOOM_CLOCK_AUTOMATIC;
+  options.when_full = -1;
+  CHECK(traceloom_open(&options) == nullptr);
+  CHECK(std::string(traceloom_last_error()) == "traceloom_options.when_full -1 is not from 0 to 2");
+  options.when_full = TRACELOOM_DROP;
   traceloom_session* session = traceloom_open(&options);
   REQUIRE(session != nullptr);
   const traceloom_position at{};

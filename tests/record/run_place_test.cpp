@@ -120,6 +120,8 @@ TEST_CASE("run_place: refuses what cannot be") {
         "rank 4 is not from 0 to 3 (world size 4)");
   CHECK(place_of({{"RANK", "1"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "1"}}) ==
         "local rank 1 is not from 0 to 0 (local world size 1)");
+  CHECK(place_of({}, {.rank = -5}) == "rank -5 is below 0");
+  CHECK(place_of({}, {.rank = 5, .local_rank = -3}) == "local rank -3 is below 0");
   CHECK(place_of({}, {.node_rank = -2}) == "node rank -2 is below 0");
 }
 

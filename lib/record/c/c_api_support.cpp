@@ -196,6 +196,14 @@ void set_handlers(const traceloom_options& from, Options& to) {
     to.handlers.push_back(handler_of(from.handlers[i], i));
 }
 
+// Both languages have the values of an enum in one order.
+int checked(const char* name, int value, int most) {
+  if (value < 0 || value > most)
+    throw std::invalid_argument(
+        fmt::format("traceloom_options.{} {} is not from 0 to {}", name, value, most));
+  return value;
+}
+
 }  // namespace
 
 void tell_saved_trace(const SavedTrace& saved, TellSavedTrace* tell, void* arg) {
@@ -265,15 +273,11 @@ Options options_of(const traceloom_options* given) {
   to.sync_at_end = from.sync_at_end != 0;
   to.pool_bytes = from.pool_bytes;
   to.max_pool_bytes = from.max_pool_bytes;
-  to.when_full = from.when_full == TRACELOOM_RING    ? WhenFull::ring
-                 : from.when_full == TRACELOOM_BLOCK ? WhenFull::block
-                                                     : WhenFull::drop;
+  to.when_full = static_cast<WhenFull>(checked("when_full", from.when_full, TRACELOOM_BLOCK));
   to.block_ms = from.block_ms;
   to.flush_ms = from.flush_ms;
   to.write_json = from.write_json != 0;
-  to.clock = from.clock == TRACELOOM_CLOCK_MONOTONIC ? ClockChoice::monotonic
-             : from.clock == TRACELOOM_CLOCK_TSC     ? ClockChoice::tsc
-                                                     : ClockChoice::automatic;
+  to.clock = static_cast<ClockChoice>(checked("clock", from.clock, TRACELOOM_CLOCK_TSC));
   to.start = position_of(from.start);
   set_handlers(from, to);
   set_names(from, to);

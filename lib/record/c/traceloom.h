@@ -239,12 +239,15 @@ typedef struct traceloom_cycle {
 #define TRACELOOM_CYCLE_INIT \
   { sizeof(traceloom_cycle), 0, 0, 1, 4, 1, 0, -1 }
 
+/* Begin with TRACELOOM_STATUS_INIT. */
 typedef struct traceloom_status {
-  uint32_t size; /* set by the caller */
+  uint32_t size;
   uint64_t events, dropped, lost, misuses, bytes, peak_pool_bytes;
   char clock[16];       /* "tsc" or "monotonic" */
   char last_error[512]; /* the last problem, cut if it is longer; "" while all is well */
 } traceloom_status;
+#define TRACELOOM_STATUS_INIT \
+  { sizeof(traceloom_status), 0, 0, 0, 0, 0, 0, "", "" }
 
 /* The sampler records what the machine and this process do meanwhile, as the counters that
  * host_sampler.h lists. Begin with TRACELOOM_HOST_OPTIONS_INIT. */
@@ -284,13 +287,16 @@ typedef struct traceloom_memory_options {
 #define TRACELOOM_MEMORY_OPTIONS_INIT \
   { sizeof(traceloom_memory_options), NULL, 0, 0, 1, -1, 0, NULL, NULL }
 
-/* The memory that a scope added to the process, over its recorded iterations, in bytes. */
+/* The memory that a scope added to the process, over its recorded iterations, in bytes. Begin with
+ * TRACELOOM_MEMORY_GROWTH_INIT. */
 typedef struct traceloom_memory_growth {
-  uint32_t size; /* set by the caller */
+  uint32_t size;
   int64_t iterations, rss_sum, rss_min, rss_max, rss_last;
 } traceloom_memory_growth;
+#define TRACELOOM_MEMORY_GROWTH_INIT \
+  { sizeof(traceloom_memory_growth), 0, 0, 0, 0, 0 }
 
-/* A duration that has begun; all zero if it is not recorded. */
+/* A duration that has begun; `begin` is 0 if it is not recorded. */
 typedef struct traceloom_span {
   uint64_t begin;
   uint64_t position;

@@ -119,9 +119,14 @@ std::int64_t known(std::int64_t given, std::int64_t otherwise) {
   return given != kFromEnvironment ? given : otherwise;
 }
 
+void check_not_negative(std::string_view what, std::int64_t rank) {
+  if (rank < 0) throw std::invalid_argument(fmt::format("{} {} is below 0", what, rank));
+}
+
 void check_below(std::string_view what, std::int64_t rank, std::string_view size_name,
                  std::int64_t size) {
-  if (rank < 0 || rank >= size)
+  check_not_negative(what, rank);
+  if (rank >= size)
     throw std::invalid_argument(
         fmt::format("{} {} is not from 0 to {} ({} {})", what, rank, size - 1, size_name, size));
 }
@@ -154,8 +159,7 @@ RunPlace find_place(const RunPlace& given, const Environment& environment) {
   place.node_rank = known(place.node_rank, 0);
   check_below("rank", place.rank, "world size", place.world_size);
   check_below("local rank", place.local_rank, "local world size", place.local_world_size);
-  if (place.node_rank < 0)
-    throw std::invalid_argument(fmt::format("node rank {} is below 0", place.node_rank));
+  check_not_negative("node rank", place.node_rank);
   return place;
 }
 
