@@ -373,6 +373,7 @@ TEST_CASE("journal: without room for one recording goes on, and it is told") {
     session.close();
     if (log.size() != 1 || !log[0].ends_with(": File too large; going on without a journal"))
       _exit(91);
+    if (session.status().last_error != log[0]) _exit(94);
     if (!files_in(options.journal_folder).empty()) _exit(92);
     _exit(Events::of_file(only_trace(session)).count("work", "X") == 1 ? 0 : 93);
   });

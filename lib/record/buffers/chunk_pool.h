@@ -59,7 +59,7 @@ struct PoolSettings {
   std::byte* memory = nullptr;
   // Asked before a chunk of `memory` is used for the first time: whether so many chunks have
   // memory. The pool keeps it until close(); null: all have.
-  std::function<bool(std::size_t chunks)> has_memory;
+  std::function<bool(std::size_t chunks)> has_memory = {};
 };
 
 class ChunkPool {

@@ -135,13 +135,12 @@ void Engine::start() {
         "the processor does not say that its counter runs at one speed; going by "
         "CLOCK_MONOTONIC");
   const ClockPair start = read_clock_pair();
-  const std::shared_ptr<Journal> journal = make_journal(start);
-  PoolSettings pool{options_.pool_bytes,
-                    options_.max_pool_bytes,
-                    options_.when_full,
-                    options_.block_ms,
-                    nullptr,
-                    {}};
+  std::string problem;
+  const std::shared_ptr<Journal> journal = make_journal(start, problem);
+  PoolSettings pool{.bytes = options_.pool_bytes,
+                    .max_bytes = options_.max_pool_bytes,
+                    .when_full = options_.when_full,
+                    .block_ms = options_.block_ms};
   if (journal != nullptr) {
     pool.memory = journal->chunks();
     pool.max_bytes = journal->chunk_bytes();
@@ -157,6 +156,7 @@ void Engine::start() {
   try {
     auto writer =
         std::make_unique<Writer>(options_, start, thread == nullptr ? 0 : thread->tid, journal);
+    if (!problem.empty()) writer->set_error(problem);
     const std::unique_lock lock(mutex_);
     writer_ = std::move(writer);
   } catch (...) {
@@ -228,14 +228,14 @@ void Engine::prepare_folder() const {
   }
 }
 
-std::shared_ptr<Journal> Engine::make_journal(const ClockPair& start) {
+std::shared_ptr<Journal> Engine::make_journal(const ClockPair& start, std::string& problem) const {
   if (options_.journal_folder.empty() || !options_.write_json) return nullptr;
   try {
     return std::make_shared<Journal>(JournalSettings{options_.journal_folder, options_.rank,
                                                      options_.gzip_level, options_.pool_bytes,
                                                      options_.max_pool_bytes, start});
   } catch (const Error& error) {
-    complain(std::string(error.what()) + "; going on without a journal");
+    problem = std::string(error.what()) + "; going on without a journal";
     return nullptr;
   }
 }

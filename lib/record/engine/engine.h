@@ -59,7 +59,7 @@ class Engine {
   void send(Command command);
   void prepare_folder() const;
   void recover_journal() const;
-  std::shared_ptr<Journal> make_journal(const ClockPair& start);
+  std::shared_ptr<Journal> make_journal(const ClockPair& start, std::string& problem) const;
   enum class NextBatch : std::uint8_t { comes, none };
   void follow_schedule(const Position& position, NextBatch next = NextBatch::comes);
   void end_grace(const Position& position);

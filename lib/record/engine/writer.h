@@ -38,6 +38,7 @@ class Writer {
   std::uint64_t last_end_of_cycle() const { return queue_.last_end_of_cycle(); }
   std::vector<SavedTrace> saved_traces() const { return status_.saved_traces(); }
   Status status() const { return status_.status(); }
+  void set_error(const std::string& text) { status_.set_error(text); }
   // Returns whether this thread is a writer's own, in which nothing is waited for.
   static bool is_own_thread();
   // Called in the child of a fork(): there is no thread here.
