@@ -21,7 +21,7 @@
 // alone. slots.h is what their inline functions need.
 //
 // Costs: a recorded Scope is two reads of the clock and a store of 32 bytes (no lock, allocation or
-// system call); a Scope that is not recorded is two loads. With TRACELOOM_DISABLE defined before
+// system call); a Scope that is not recorded is four loads. With TRACELOOM_DISABLE defined before
 // this header, markers, scopes and counters are empty.
 //
 // Errors: only the constructor of Session throws because of what happens to a trace. Otherwise

@@ -120,8 +120,9 @@ struct Status {
   std::uint64_t dropped = 0;  // found no room
   // Recorded, but in no file: it could not be written, or this event could not.
   std::uint64_t lost = 0;
-  std::uint64_t misuses = 0;  // finish() without start()
-  std::uint64_t bytes = 0;    // written, as stored on disk
+  // Finishes without a start, and scopes of an epoch that began before its position was known.
+  std::uint64_t misuses = 0;
+  std::uint64_t bytes = 0;  // written, as stored on disk
   std::size_t peak_pool_bytes = 0;
   std::string clock;       // "tsc" or "monotonic"
   std::string last_error;  // empty: none
@@ -156,7 +157,7 @@ class Session {
   // begin until a position of the next epoch comes. The file is cut `flush_ms` later, or when that
   // position or close() comes, so that it has events that last as long as the epoch.
   void batch_end(const Position& position);
-  // Call this elsewhere, for example at the end of an epoch.
+  // Call this elsewhere: at the begin of an epoch, before its scopes begin.
   void set_position(const Position& position);
   Action action() const;
   // Returns false for a session that was refused or has been closed, and in the child of a fork().

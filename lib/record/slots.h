@@ -69,6 +69,8 @@ static_assert(sizeof(ChunkHeader) == 64);
 extern __thread ChunkHeader* this_chunk __attribute__((tls_model("initial-exec")));
 extern std::atomic<bool> clock_is_tsc;
 extern std::atomic<std::uint64_t> position;  // epoch << 32 | batch
+// The position at the end of the epoch before the present one, or no position.
+extern std::atomic<std::uint64_t> end_of_epoch;
 
 // Returns a chunk with room for `slots`, now this_chunk; nullptr if the event has to be dropped.
 ChunkHeader* next_chunk(std::uint32_t slots) noexcept;
@@ -118,19 +120,24 @@ std::uint64_t begin_out_of_line(Site& site, std::uint64_t at) noexcept;
 void end_out_of_line(const Site& site, std::uint64_t begin_ticks, std::uint64_t at) noexcept;
 void push_open(Site& site) noexcept;  // start() and finish()
 void pop_open(Site& site) noexcept;
+// Counts a span that its epoch lacks: it began before the position of the epoch was known.
+void count_early(const Site* site) noexcept;
 void put_instant(Site& site) noexcept;
 void put_counter(Site& site, const double* values, std::size_t count) noexcept;
 
 // Spans are passed by value throughout, so that they stay in registers.
 inline OpenSpan begin(Site& site) noexcept {
   const std::uint32_t mode = site.mode.load(std::memory_order_relaxed);
-  if (mode == kOff) return {};
   const std::uint64_t at = position.load(std::memory_order_relaxed);
+  if (mode == kOff) return {&site, 0, at};
   return {&site, mode == kInline ? read_counter() : begin_out_of_line(site, at), at};
 }
 
 inline void end(OpenSpan span) noexcept {
-  if (span.begin_ticks == 0) return;
+  if (span.begin_ticks == 0) {
+    if (span.position == end_of_epoch.load(std::memory_order_relaxed)) count_early(span.site);
+    return;
+  }
   if (!span.site->is_inline.load(std::memory_order_relaxed))
     return end_out_of_line(*span.site, span.begin_ticks, span.position);
   put({span.begin_ticks, read_counter() - span.begin_ticks, span.position, span.site->id,

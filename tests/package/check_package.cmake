@@ -37,7 +37,7 @@ run(${CMAKE_COMMAND} -E chdir ${FOLDER} ${FOLDER}/consumer/readme)
 file(GLOB before ${FOLDER}/run7/traces/*)
 execute_process(COMMAND ${FOLDER}/consumer/readme WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE result ERROR_VARIABLE told)
 file(GLOB after ${FOLDER}/run7/traces/*)
-if(NOT result EQUAL 0 OR NOT told MATCHES "^no trace: run7/traces: is not empty: ep0-ba[0-9]+-rank0.json exists; "
+if(NOT result EQUAL 0 OR NOT told MATCHES "^no trace: run7/traces: is not empty: ep[01]-ba[0-9]+-rank0.json exists; "
    OR NOT before OR NOT "${before}" STREQUAL "${after}")
   message(FATAL_ERROR "the program of docs/recorder.md, started again: ${result}, ${told}, ${before}, ${after}")
 endif()

@@ -1,3 +1,4 @@
+#include "record/names/schedule.h"
 #include "record/recorded.h"
 
 #include <list>
@@ -248,6 +249,56 @@ TEST_CASE("marker: finish without start is told once a marker and counted") {
   CHECK(log == std::vector<std::string>{"marker 'lonely': finish() without start() in this thread "
                                         "does nothing (told once a marker)"});
   CHECK(Events::of_file(only_trace(session)).count("lonely", "X") == 1);
+}
+
+TEST_CASE("marker: a scope of an epoch that begins before its position is counted and told") {
+  const TemporaryFolder folder;
+  std::vector<std::string> log;
+  Options options = options_for(folder);
+  options.log = [&](const std::string& line) { log.push_back(line); };
+  options.schedule = cyclic_schedule({.wait = 0, .warmup = 0, .active = 2, .repeat = 1});
+  std::string name = "epoch";
+  Position at;
+  SUBCASE("the recorder does not know where an epoch ends") {}
+  SUBCASE("the recorder knows where an epoch ends") {
+    name = "epoch of four";
+    at.epoch_batches = 4;
+  }
+  Session session(options);
+  const Marker epoch = Marker::of(name);
+  const Marker between("between epochs");
+  const Marker warm("warm", "", {.actions = {Action::warmup}});
+  const auto train = [&] {
+    for (at.batch_in_epoch = 0; at.batch_in_epoch < 4;) {
+      session.batch_begin(at);
+      ++at.batch, ++at.batch_in_epoch;
+      session.batch_end(at);
+    }
+    { const Scope scope(between); }  // the training does not want it
+    ++at.epoch;
+    at.batch_in_epoch = 0;
+  };
+  for (int i = 0; i < 3; ++i) {
+    const Scope scope(epoch);
+    const Scope other(warm);
+    session.set_position(at);
+    train();
+  }
+  for (int i = 0; i < 3; ++i) {
+    session.set_position(at);
+    const Scope scope(epoch);
+    train();
+  }
+  session.close();
+  CHECK(session.status().misuses == 2);
+  CHECK(log == std::vector<std::string>{
+                   "marker '" + name +
+                   "': a scope that begins before set_position() or batch_begin() says its epoch "
+                   "is not recorded (told once a marker)"});
+  std::size_t written = 0;
+  for (const std::string& file : files_in(folder.path()))
+    written += Events::of_file(folder.path(file)).count(name, "X");
+  CHECK(written == 4);
 }
 
 TEST_CASE("marker: names of any bytes give strict JSON") {

@@ -369,8 +369,7 @@ void push_open(Site& site) noexcept {
   } catch (...) {
     return;  // no memory: its finish() will count as misuse
   }
-  const OpenSpan span = begin(site);
-  if (span.begin_ticks != 0) thread->open.back() = span;
+  thread->open.back() = begin(site);
 }
 
 void pop_open(Site& site) noexcept {
@@ -381,12 +380,19 @@ void pop_open(Site& site) noexcept {
                                   [&](const OpenSpan& span) { return span.site == &site; });
   if (found == open.rend()) {
     // A marker that found no memory to be registered is nobody's mistake.
-    if (&site != &unregistered_site) Registry::instance().count_misuse(static_cast<Label&>(site));
+    if (&site != &unregistered_site)
+      Registry::instance().count_misuse(static_cast<Label&>(site),
+                                        "finish() without start() in this thread does nothing");
     return;
   }
   const OpenSpan span = *found;
   open.erase(std::next(found).base());
   end(span);
+}
+
+void count_early(const Site* site) noexcept {
+  if (site != nullptr && site != &unregistered_site)
+    Registry::instance().count_early(static_cast<const Label&>(*site));
 }
 
 void put_counter(Site& site, const double* values, std::size_t count) noexcept {

@@ -15,6 +15,7 @@ namespace detail {
 
 Site unregistered_site;
 std::atomic<std::uint64_t> position{0};
+std::atomic<std::uint64_t> end_of_epoch{kNoEpoch};
 
 Site* register_marker(const char* name, const char* categories,
                       const MarkerOptions& options) noexcept {
@@ -158,16 +159,26 @@ void Registry::name_thread(std::uint32_t tid, const std::string& name) {
   thread_names_[tid] = name;
 }
 
-void Registry::count_misuse(Label& label) noexcept {
+void Registry::begin_epoch(std::uint64_t end, Action action) noexcept {
+  first_action_.store(action, std::memory_order_relaxed);
+  detail::end_of_epoch.store(end, std::memory_order_relaxed);
+}
+
+void Registry::count_early(const Label& label) noexcept {
+  if (label.options.actions.contains(first_action_.load(std::memory_order_relaxed)))
+    count_misuse(label,
+                 "a scope that begins before set_position() or batch_begin() says its epoch is not "
+                 "recorded");
+}
+
+void Registry::count_misuse(const Label& label, const char* what) noexcept {
   misuses_.fetch_add(1, std::memory_order_relaxed);
   if (label.misuse_told.exchange(true)) return;
   try {
     std::unique_lock lock(mutex_);
     const std::function<void(const std::string&)> log = log_;
     lock.unlock();
-    if (log)
-      log("marker '" + label.name +
-          "': finish() without start() in this thread does nothing (told once a marker)");
+    if (log) log("marker '" + label.name + "': " + what + " (told once a marker)");
   } catch (...) {
     return;  // the misuse is counted all the same
   }

@@ -11,6 +11,7 @@
 #include "record/trace_handler.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -22,6 +23,9 @@
 
 namespace traceloom::record {
 
+// The position at the end of an epoch that there was not.
+inline constexpr std::uint64_t kNoEpoch = ~std::uint64_t{0};
+
 // The most keys of a counter; further keys are left out.
 inline constexpr std::size_t kMostKeys = 64;
 
@@ -29,7 +33,7 @@ inline constexpr std::size_t kMostKeys = 64;
 struct Label : detail::Site, EventLabel {
   MarkerOptions options;
   std::vector<std::string> key_names;  // for a counter
-  std::atomic<bool> misuse_told{false};
+  mutable std::atomic<bool> misuse_told{false};
   std::optional<std::string> repeated_key;  // for a counter: the first key that stands twice
 };
 
@@ -56,8 +60,12 @@ class Registry {
   std::string thread_name(std::uint32_t tid);
   void name_thread(std::uint32_t tid, const std::string& name);
 
-  // Counts a finish() without start(). The first one of each label goes to the log.
-  void count_misuse(Label& label) noexcept;
+  // Counts what the program does wrong with a label. The first time goes to the log.
+  void count_misuse(const Label& label, const char* what) noexcept;
+  // Tells that an epoch begins under this action. A span that began after `end`, the position at
+  // the end of the epoch before, and before this call is a misuse if its label is recorded by then.
+  void begin_epoch(std::uint64_t end, Action action) noexcept;
+  void count_early(const Label& label) noexcept;
   std::uint64_t misuses() const { return misuses_.load(std::memory_order_relaxed); }
   // The log also gets a warning for each counter with a key twice, for those there are and for each
   // new one.
@@ -84,6 +92,7 @@ class Registry {
   std::function<void(const Label&)> seen_;
   std::function<void(const std::string&)> log_;
   std::atomic<std::uint64_t> misuses_{0};
+  std::atomic<Action> first_action_{Action::skip};  // of the epoch
 };
 
 }  // namespace traceloom::record

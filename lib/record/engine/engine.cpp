@@ -152,6 +152,7 @@ void Engine::start() {
   misuses_before_ = Registry::instance().misuses();
   Registry::instance().set_log(options_.log);
   set_position_of_events(position_);
+  Registry::instance().begin_epoch(kNoEpoch, Action::skip);
   const ThreadState* const thread = this_thread_state();
   try {
     auto writer =
@@ -294,16 +295,21 @@ void Engine::end_grace(const Position& position) {
   if (std::exchange(has_grace_, false)) send({Command::Kind::end_grace, position});
 }
 
-void Engine::set_position(const Position& position) {
-  if (!is_open()) return;
+void Engine::arrive(const Position& position, NextBatch next) {
   end_grace(position);
-  follow_schedule(position, next_batch(position));
+  const bool begins_epoch = position.epoch != this->position().epoch;
+  const std::uint64_t before = detail::position.load(std::memory_order_relaxed);
+  follow_schedule(position, next);
+  if (begins_epoch) Registry::instance().begin_epoch(before, action_);
+}
+
+void Engine::set_position(const Position& position) {
+  if (is_open()) arrive(position, next_batch(position));
 }
 
 void Engine::batch_begin(const Position& position) {
   if (!is_open()) return;
-  end_grace(position);
-  follow_schedule(position);
+  arrive(position, NextBatch::comes);
   if (action_ != Action::skip && !is_cycle_open_) open_cycle();
 }
 

@@ -63,6 +63,7 @@ class Engine {
   enum class NextBatch : std::uint8_t { comes, none };
   void follow_schedule(const Position& position, NextBatch next = NextBatch::comes);
   void end_grace(const Position& position);
+  void arrive(const Position& position, NextBatch next);
   NextBatch next_batch(const Position& position) const;
   Position position() const;
   void open_cycle();
