@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <poll.h>
 #include <string_view>
 #include <sys/stat.h>
 #include <system_error>
@@ -83,11 +84,13 @@ std::optional<FileState> FileWatch::known(const std::string& path) const {
 }
 
 std::optional<SeekableFile> SeekableFile::open(const std::string& path, FileWatch* watch) {
-  // O_NONBLOCK is needed because opening a pipe without a writer would wait for ever.
+  // A pipe is not even opened: its writer would find a reader, and lose it again. O_NONBLOCK is
+  // for a pipe that takes the file's place now, since opening it would wait for a writer.
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return std::nullopt;
   SeekableFile file(descriptor, 0);
-  struct stat status = {};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   if (watch != nullptr) watch->opened(path, descriptor);
   file.size_ = static_cast<std::uint64_t>(status.st_size);
@@ -139,20 +142,30 @@ class OwnDescriptor {
   int number_;
 };
 
-int open_for_reading(const std::string& path, FileWatch* watch) {
+int open_for_reading(const std::string& path) {
   if (path == "-") {
     if (stdin_start >= 0) lseek(STDIN_FILENO, stdin_start, SEEK_SET);
     return STDIN_FILENO;
   }
-  // The file is checked before it is opened for reading: opening a pipe that replaced it would wait
-  // for ever.
-  const OwnDescriptor named(watch == nullptr ? -1 : open(path.c_str(), O_PATH | O_CLOEXEC));
-  if (named.number() >= 0) watch->opened(path, named.number());
   for (;;) {
-    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // O_NONBLOCK is needed because opening a pipe without a writer would wait for ever.
+    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor >= 0) return descriptor;
     if (errno != EINTR) throw system_error(path, errno);
   }
+}
+
+// The time that a pipe has for its first byte, or its writer to appear.
+constexpr int kPipeWaitMs = 2'000;
+
+// Refuses a device, which need not have an end. Reading a pipe waits for its writer afterwards; a
+// pipe that has none is empty.
+void prepare_special(const std::string& path, int descriptor, mode_t mode) {
+  if (S_ISCHR(mode) || S_ISBLK(mode)) throw Error(path, "is a device; name a file or a pipe");
+  if (!S_ISFIFO(mode)) return;
+  pollfd pipe{descriptor, POLLIN, 0};
+  poll(&pipe, 1, kPipeWaitMs);
+  fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
 }
 
 // Throws with the reason in errno.
@@ -201,15 +214,19 @@ void make_stdin_rereadable() {
 }
 
 PlainSource::PlainSource(const std::string& path, FileWatch* watch)
-    : path_(path), watch_(watch), descriptor_(open_for_reading(path, watch)) {
+    : path_(path),
+      watch_(watch != nullptr ? *watch : own_watch_),
+      descriptor_(open_for_reading(path)) {
+  struct stat status = {};
   try {
-    if (watch_ != nullptr) watch_->opened(path_, descriptor_);
+    watch_.opened(path_, descriptor_);
+    if (fstat(descriptor_, &status) != 0) return;
+    if (descriptor_ != STDIN_FILENO) prepare_special(path_, descriptor_, status.st_mode);
   } catch (...) {
     if (descriptor_ != STDIN_FILENO) close(descriptor_);
     throw;
   }
-  struct stat status = {};
-  if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (!S_ISREG(status.st_mode)) return;
   // Files in /proc report size 0 but hold text; stdin may start in the middle of its file.
   const off_t position = std::max<off_t>(lseek(descriptor_, 0, SEEK_CUR), 0);
   if (status.st_size > position) size_ = static_cast<std::uint64_t>(status.st_size - position);
@@ -220,7 +237,7 @@ PlainSource::~PlainSource() {
 }
 
 void PlainSource::check_unchanged() const {
-  if (watch_ != nullptr) watch_->read(path_, descriptor_);
+  watch_.read(path_, descriptor_);
 }
 
 std::size_t PlainSource::read(std::span<char> buffer) {

@@ -93,7 +93,7 @@ class ByteSource {
   virtual std::size_t read(std::span<char> buffer) = 0;
 
   // Throws Error if the file changed since it was opened, because the bytes read may then mix two
-  // versions. Callers that open inputs with a FileWatch call it after they have read all they want.
+  // versions. Callers call it after they have read all they want.
   virtual void check_unchanged() const {}
 
   // The problems of the bytes read so far; offsets count in the uncompressed text.
@@ -132,8 +132,8 @@ void make_stdin_rereadable();
 
 class PlainSource : public ByteSource {
  public:
-  // Throws Error if the path cannot be opened or is a directory, or if `watch` has seen another
-  // file there.
+  // Throws Error if the path cannot be opened or is a directory or device, or if `watch` has seen
+  // another file there. A pipe that nobody writes to within two seconds is empty.
   explicit PlainSource(const std::string& path, FileWatch* watch = nullptr);
   ~PlainSource() override;
 
@@ -145,7 +145,8 @@ class PlainSource : public ByteSource {
 
  private:
   std::string path_;
-  FileWatch* watch_;
+  FileWatch own_watch_;  // if there is one pass alone
+  FileWatch& watch_;
   int descriptor_;
   std::uint64_t bytes_read_ = 0;
   std::optional<std::uint64_t> size_;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <utility>
 
@@ -91,6 +92,11 @@ std::string_view without_mark_and_space(std::string_view head) {
 
 }  // namespace
 
+bool is_pipe(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_fifo(path, ignored);
+}
+
 bool is_gzip(std::string_view head) {
   return head.starts_with("\x1f\x8b");
 }
@@ -140,8 +146,12 @@ std::string read_head(ByteSource& source) {
 }
 
 // `packing` is that of the layer that was removed last; empty for none.
-std::string why_empty(const ByteSource& source, std::string_view packing) {
-  if (packing.empty()) return "the file is empty";
+std::string why_empty(const std::string& path, const ByteSource& source,
+                      std::string_view packing) {
+  if (packing.empty())
+    return is_pipe(path)
+               ? "nothing came through the pipe; nobody writes to it, or its writer failed"
+               : "the file is empty";
   const auto has = [&](Problem a, Problem b) {
     return source.problems().count(a) + source.problems().count(b) != 0;
   };
@@ -168,7 +178,7 @@ std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch
   std::string_view before;
   for (int layers = 0;; ++layers) {
     std::string head = read_head(*source);
-    if (head.empty()) throw Error(name, why_empty(*source, before));
+    if (head.empty()) throw Error(name, why_empty(path, *source, before));
     const std::string_view packing = packing_of(head);
     if (!packing.empty() && layers == kMaxLayers)
       throw Error(name, "is compressed more than twice; unpack it first (gzip -d, zstd -d)");
@@ -221,6 +231,16 @@ std::string_view without_space(std::string_view text) {
 }
 
 }  // namespace
+
+std::string read_text(const std::string& path, std::size_t most) {
+  const std::unique_ptr<ByteSource> source = open_input(path);
+  std::string text;
+  while (read_more(*source, kPieceBytes, text))
+    if (text.size() > most)
+      throw Error(input_name(path), fmt::format("has more than {} bytes of text", most));
+  source->check_unchanged();
+  return text;
+}
 
 bool is_other_json(const std::string& path) try {
   const std::unique_ptr<ByteSource> source = open_input(path);

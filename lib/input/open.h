@@ -32,16 +32,26 @@ bool is_gzip(std::string_view head);
 // reader of the text finds out whether it is a trace.
 std::optional<Foreign> sniff_foreign(std::string_view head);
 
+// True for a pipe with a name, also one of a shell: <(command).
+bool is_pipe(const std::string& path);
+
 // open_input: opens an input and recognises its format by the first bytes, never by its name.
 
 // Opens plain text, gzip (any number of members) or zstd (any number of frames, which are unpacked
 // by up to `threads` threads ahead of the reader); what is packed twice is unpacked twice. "-" is
-// stdin. Throws Error if the file cannot be opened, is empty, or is something other than a JSON
-// trace: zip, bzip2, xz, PNG, HTML, UTF-16, a git-lfs pointer, a binary Perfetto trace, SQLite. The message names the
-// format and what to do. Throws Error also if `watch` has seen another file at this path; `watch`
-// must live as long as the source.
+// stdin. Throws Error if the file cannot be opened, is empty or a device, or is something other
+// than a JSON trace: zip, bzip2, xz, PNG, HTML, UTF-16, a git-lfs pointer, a binary Perfetto trace,
+// SQLite. The message names the format and what to do. Throws Error also if `watch` has seen
+// another file at this path; `watch` must live as long as the source.
 std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch = nullptr,
                                        unsigned threads = 1);
+
+// read_text: all of a small file that is no trace, opened by the same rules.
+//
+//   const JsonDocument settings(read_text("settings.json", 1 << 20));
+
+// Throws Error as open_input() and its source do, and if the text has more than `most` bytes.
+std::string read_text(const std::string& path, std::size_t most);
 
 // is_other_json: recognises JSON files that lie beside traces and are none: reports, settings,
 // notes.

@@ -92,8 +92,8 @@ struct ScanOptions {
   unsigned threads = 0;              // 0: one a core; 1: the caller's alone, without TBB
   std::size_t chunks_in_flight = 0;  // chunks that are read and not yet taken; 0: three a thread
   std::size_t max_event_bytes = kMaxEventBytes;
-  // Detects files that change while they are read, or between this pass and another; such files
-  // have failed. nullptr turns the detection off.
+  // Files that change while they are read have failed; with a watch that several passes share,
+  // also files that change between them.
   FileWatch* watch = nullptr;
   // Called from time to time, in any thread, with the bytes of the files (as stored) read so far.
   std::function<void(std::uint64_t)> progress = {};

@@ -109,10 +109,12 @@ class Summarizer {
   // Reads the files, again with finer groups where the first reading shows that they are needed.
   void read() {
     if (request_.time)
-      windows_ = find_windows(
-          request_.inputs, *request_.time, request_.keep_going,
-          {.threads = request_.threads, .progress = progress_.next_reading(), .files = own_},
-          team_);
+      windows_ = find_windows(request_.inputs, *request_.time, request_.keep_going,
+                              {.threads = request_.threads,
+                               .watch = &watch_,
+                               .progress = progress_.next_reading(),
+                               .files = own_},
+                              team_);
     SpanPlaces places = places_for(request_);
     collect(places, progress_.next_reading());
     if (found_.mixes_files) collect(places = SpanPlaces::files, {});
@@ -152,7 +154,10 @@ class Summarizer {
     if (request_.by.name && request_.ranks.empty()) collector_->limit_names(request_.max_rows);
     team_.agree([&] {
       scan_inputs(request_.inputs, *collector_,
-                  {.threads = request_.threads, .progress = std::move(progress), .files = own_});
+                  {.threads = request_.threads,
+                   .watch = &watch_,
+                   .progress = std::move(progress),
+                   .files = own_});
       collector_->finish();
     });
     find(places);
@@ -194,6 +199,7 @@ class Summarizer {
   const SummaryRequest& request_;
   Team& team_;
   ReadingProgress progress_;
+  FileWatch watch_;  // all readings are of the same bytes
   FileBlock own_;
   std::vector<FileWindow> windows_;
   std::unique_ptr<SpanCollector> collector_;

@@ -126,10 +126,11 @@ TEST_CASE("file_watch: a pipe, a folder or a device that takes the place of a fi
   fs::remove(path);
 }
 
-TEST_CASE("file_watch: nobody asked, nobody is told") {
+TEST_CASE("file_watch: a source without a watch notices what changes while it reads") {
   const TemporaryFolder folder;
   const std::string path = folder.write("a.json", "[{}, {}]");
   const std::unique_ptr<ByteSource> source = open_input(path);
   fs::resize_file(path, 4);
-  source->check_unchanged();
+  const std::string message = changed(path, "it had 8 bytes and has 4");
+  CHECK_THROWS_WITH_AS(source->check_unchanged(), message.c_str(), Error);
 }

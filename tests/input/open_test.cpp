@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace traceloom;
@@ -191,4 +192,24 @@ TEST_CASE("open: looks behind gzip too") {
 TEST_CASE("open: a missing file is an error") {
   CHECK_THROWS_WITH_AS(open_input("/nowhere/a.json"), "/nowhere/a.json: No such file or directory",
                        Error);
+}
+
+TEST_CASE("open: a pipe without a writer is named as what it is") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("pipe");
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  CHECK(is_pipe(path));
+  const std::string message =
+      path + ": nothing came through the pipe; nobody writes to it, or its writer failed";
+  CHECK_THROWS_WITH_AS(open_input(path), message.c_str(), Error);
+}
+
+TEST_CASE("open: a small text is read as a whole, packed or not, up to a limit") {
+  const TemporaryFolder folder;
+  CHECK(read_text(folder.write("a.txt", "step <= 5%\n"), 100) == "step <= 5%\n");
+  const std::string long_text(200'000, 'x');
+  const std::string packed = folder.write("a.gz", gzip(long_text));
+  CHECK(read_text(packed, long_text.size()) == long_text);
+  const std::string message = packed + ": has more than 100000 bytes of text";
+  CHECK_THROWS_WITH_AS(read_text(packed, 100'000), message.c_str(), Error);
 }

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
@@ -159,5 +160,33 @@ TEST_CASE("plain_source: a TMPDIR that is not there is told, with what to do") {
   CHECK_THROWS_WITH_AS(make_stdin_rereadable(),
                        "temporary copy of stdin: /nowhere: No such file or directory; TMPDIR names "
                        "another folder",
+                       Error);
+}
+
+TEST_CASE("plain_source: a pipe without a writer is empty, and does not wait for ever") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("pipe");
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  PlainSource source(path);
+  CHECK(read_all(source).empty());
+}
+
+TEST_CASE("plain_source: a pipe whose writer comes a little later is read") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("pipe");
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const int descriptor = open(path.c_str(), O_WRONLY);
+    CHECK(write(descriptor, "[{}]", 4) == 4);
+    close(descriptor);
+  });
+  PlainSource source(path);
+  CHECK(read_all(source) == "[{}]");
+  writer.join();
+}
+
+TEST_CASE("plain_source: a device is refused, since it need not end") {
+  CHECK_THROWS_WITH_AS(PlainSource("/dev/zero"), "/dev/zero: is a device; name a file or a pipe",
                        Error);
 }

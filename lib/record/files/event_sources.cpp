@@ -106,6 +106,7 @@ TraceEnd read_trace(const std::string& path, Args args,
     }
     if (in_list) list.add(chunk, skip, {});
   } while (!chunk.last);
+  source->check_unchanged();
   if (!in_list) parser.finish(text_bytes, false);  // throws, because there is no list
   TraceEnd end;
   end.problems = list.finish(text_bytes, source->problems()).problems;
