@@ -2,14 +2,14 @@
 
 #include "base/problems.h"
 #include "base/units.h"
+#include "input/open.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <sstream>
 
 namespace traceloom {
 namespace {
@@ -130,9 +130,11 @@ std::vector<std::string> split_gate_terms(const std::string& list) {
 
 namespace {
 
+constexpr std::size_t kMostGateText = std::size_t{1} << 20;
+
 std::vector<std::string> read_gate_file(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path);
+  if (path.empty()) throw UsageError("'@' needs the name of a file with conditions: @gates.txt");
+  std::istringstream file(read_text(path, kMostGateText));
   std::vector<std::string> terms;
   std::string line;
   while (std::getline(file, line)) {
@@ -141,7 +143,6 @@ std::vector<std::string> read_gate_file(const std::string& path) {
     line = trimmed(line);
     if (!line.empty() && !line.starts_with('#')) terms.push_back(line);
   }
-  if (!file.eof()) throw system_error(path, errno == 0 ? EIO : errno);
   if (terms.empty()) throw Error(path, "has no condition; write one a line");
   return terms;
 }

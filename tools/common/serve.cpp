@@ -12,9 +12,11 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <charconv>
 #include <chrono>
 #include <optional>
 #include <random>
+#include <system_error>
 #include <utility>
 
 namespace traceloom {
@@ -303,7 +305,14 @@ void add_serve(CLI::App& app, Serving& serving, const std::string& what, const s
       ->group(group);
   // Not in the help: the viewer accepts the usual port alone. It is for ssh's forwarding, and
   // tests.
-  app.add_option("--port", serving.port)->group("");
+  const auto take_port = [&serving](const CLI::results_t& words) {
+    const char* const end = words.back().data() + words.back().size();
+    const auto [stop, error] = std::from_chars(words.back().data(), end, serving.port);
+    if (error != std::errc() || stop != end)
+      throw UsageError(fmt::format("--port: '{}' is not a port from 0 to 65535", words.back()));
+    return true;
+  };
+  app.add_option("--port", take_port)->group("");
 }
 
 void check_serving(const Serving& serving, bool has_port) {

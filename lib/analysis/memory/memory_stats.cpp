@@ -3,13 +3,12 @@
 #include "analysis/numbers.h"
 #include "base/problems.h"
 #include "input/input_list.h"
+#include "input/open.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -22,6 +21,8 @@ namespace fs = std::filesystem;
 
 // The key for the time of a snapshot of our recorder.
 constexpr std::string_view kTimeKey = "time_ns";
+
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
 constexpr char kWanted[] =
     "is no memory stats: a mapping of rank.function.iteration.start|end to what was measured";
@@ -231,10 +232,7 @@ MemoryStatsFile parse_memory_stats(const std::string& path, std::string text) {
 }
 
 MemoryStatsFile read_memory_stats(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw system_error(path, errno);
-  return parse_memory_stats(
-      path, std::string(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()));
+  return parse_memory_stats(path, read_text(path, kMostBytes));
 }
 
 std::vector<std::string> take_memory_stats(std::vector<std::string>& arguments) {
