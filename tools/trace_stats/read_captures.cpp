@@ -206,17 +206,16 @@ Paths CaptureReader::paths_of(const std::string& side, const std::string& name) 
 }
 
 void CaptureReader::know(const std::string& side, const std::vector<Capture>& captures) {
-  for (const Capture& capture : captures) known_.push_back({side, capture.name, capture.steps_ns});
+  for (const Capture& capture : captures)
+    if (are_of_one_capture(capture.steps_ns, capture.steps_ns))
+      known_[{last_part(capture.name), capture.steps_ns}].emplace(side, capture.name);
 }
 
 const std::string* CaptureReader::copied_by(const std::string& side, const Capture& capture) const {
-  const auto is_same = [&](const KnownCapture& known) {
-    return (known.side == side || side == kHistorySide) &&
-           last_part(known.name) == last_part(capture.name) &&
-           are_of_one_capture(known.steps_ns, capture.steps_ns);
-  };
-  const auto known = std::find_if(known_.begin(), known_.end(), is_same);
-  return known == known_.end() ? nullptr : &known->name;
+  const auto known = known_.find({last_part(capture.name), capture.steps_ns});
+  if (known == known_.end()) return nullptr;
+  const auto of_side = side == kHistorySide ? known->second.begin() : known->second.find(side);
+  return of_side == known->second.end() ? nullptr : &of_side->second;
 }
 
 void CaptureReader::drop_copies(const std::string& side, std::vector<Capture>& captures) {

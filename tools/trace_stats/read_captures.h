@@ -64,13 +64,9 @@ class CaptureReader {
   CaptureReading options_;
   std::set<std::pair<std::string, std::string>> seen_;  // sides and captures
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> paths_;  // by the same
-
-  struct KnownCapture {
-    std::string side;
-    std::string name;
-    std::vector<std::int64_t> steps_ns;
-  };
-  std::vector<KnownCapture> known_;
+  // The captures read so far, of each side one, by the last part of their name and their steps.
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, std::map<std::string, std::string>>
+      known_;
   bool has_loss_ = false;
 };
 
