@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -112,13 +114,12 @@ BothSides both_sides(const ComparedSides& sides, std::int64_t rank) {
           leaves_out};
 }
 
-std::vector<BothSides> common_ranks(const ComparedSides& sides) {
+std::vector<std::int64_t> common_ranks(const ComparedSides& sides) {
   const std::vector<std::int64_t> some = ranks_with_steps(sides.base);
   const std::vector<std::int64_t> others = ranks_with_steps(sides.changed);
-  std::vector<BothSides> both;
-  for (const std::int64_t rank : some)
-    if (std::binary_search(others.begin(), others.end(), rank))
-      both.push_back(both_sides(sides, rank));
+  std::vector<std::int64_t> both;
+  std::set_intersection(some.begin(), some.end(), others.begin(), others.end(),
+                        std::back_inserter(both));
   return both;
 }
 
@@ -286,6 +287,14 @@ void explain(const BothSides& sides, Comparison& found) {
   found.leaves_out_modules = sides.leaves_out_modules;
 }
 
+bool has_steps(const Capture& capture) {
+  return capture.value_ns.has_value();
+}
+
+bool lacks_steps(const std::vector<Capture>& side) {
+  return !std::all_of(side.begin(), side.end(), has_steps);
+}
+
 // Returns the sides with the captures that a comparison with so many looks counts. A capture with
 // too few steps does not count, unless a side has no other.
 ComparedSides captures_that_count(const ComparedSides& sides, int looks) {
@@ -296,9 +305,8 @@ ComparedSides captures_that_count(const ComparedSides& sides, int looks) {
                            sides.changed_again.end());
   }
   for (std::vector<Capture>* const side : {&counted.base, &counted.changed}) {
-    const auto counts = [](const Capture& capture) { return capture.value_ns.has_value(); };
-    if (std::any_of(side->begin(), side->end(), counts))
-      side->erase(std::remove_if(side->begin(), side->end(), std::not_fn(counts)), side->end());
+    if (std::any_of(side->begin(), side->end(), has_steps))
+      std::erase_if(*side, std::not_fn(has_steps));
   }
   return counted;
 }
@@ -332,20 +340,24 @@ std::string_view to_string(CompareKind kind) {
 Comparison compare(const ComparedSides& all, const CompareOptions& options) {
   Comparison found;
   judge_all(all, options, found);
-  const ComparedSides sides = captures_that_count(all, found.looks);
+  // A copy of many captures takes much memory.
+  std::optional<ComparedSides> counted;
+  if (found.looks == 2 || lacks_steps(all.base) || lacks_steps(all.changed))
+    counted = captures_that_count(all, found.looks);
+  const ComparedSides& sides = counted ? *counted : all;
   found.base_captures = sides.base.size();
   found.changed_captures = sides.changed.size();
   found.differences = find_differences(sides.base, sides.changed);
   forbid_differences(options, found);
-  const std::vector<BothSides> ranks = common_ranks(sides);
-  for (const BothSides& both : ranks) {
+  for (const std::int64_t rank : common_ranks(sides)) {
+    const BothSides both = both_sides(sides, rank);
     const std::int64_t before_ns = both.base.role_ns(Role::communication);
     const std::int64_t after_ns = both.changed.role_ns(Role::communication);
     found.ranks.push_back({both.base.rank, both.base.step_ns, both.changed.step_ns,
                            after_ns - before_ns, roles_of(both.base), roles_of(both.changed)});
   }
   choose_rank(found);
-  if (found.shown) explain(ranks[*found.shown], found);
+  if (found.shown) explain(both_sides(sides, found.ranks[*found.shown].rank), found);
   return found;
 }
 

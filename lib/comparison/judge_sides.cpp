@@ -123,9 +123,9 @@ const std::string& name_for(const Metric& metric, const RowKey& key) {
 double rank_value(const Metric& metric, const CaptureRank& rank, bool& has_events) {
   double sum = 0;
   for (const CaptureRow& row : rank.rows) {
-    if (std::find(metric.roles.begin(), metric.roles.end(), row.key.role) == metric.roles.end())
+    if (std::find(metric.roles.begin(), metric.roles.end(), row.key->role) == metric.roles.end())
       continue;
-    const std::string& name = name_for(metric, row.key);
+    const std::string& name = name_for(metric, *row.key);
     if (metric.of == MetricOf::modules && name.empty()) continue;
     if (metric.pattern && !metric.pattern->found_in(name)) continue;
     has_events = true;
@@ -407,22 +407,23 @@ ComparedSides with_second_look(const ComparedSides& sides) {
 JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
                         const std::vector<MetricGate>& gates) {
   JudgedSides found;
-  ComparedSides counted = sides;
+  const ComparedSides* counted = &sides;
+  ComparedSides all;
   std::vector<Question> questions = questions_of(sides, options, gates);
   std::vector<Judgement> judgements;
   if (sides.base_again.empty()) {
     judgements = judge_family(questions);
   } else {
-    const ComparedSides all = with_second_look(sides);
+    all = with_second_look(sides);
     SecondLook look = judge_twice(questions, questions_of(all, options, gates));
     judgements = std::move(look.judgements);
     found.looks = look.looks;
-    if (look.looks == 2) counted = all;
+    if (look.looks == 2) counted = &all;
   }
   auto next = judgements.begin();
   if (next != judgements.end()) found.step = *next++;
   for (const MetricGate& gate : gates) {
-    const Measured measured = measure(gate, counted);
+    const Measured measured = measure(gate, *counted);
     if (!measured.is_whole())
       found.gates.push_back(unknown_answer(gate, measured));
     else if (gate.metric.is_exact())

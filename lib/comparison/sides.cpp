@@ -25,7 +25,7 @@ const CaptureRank* find_rank(const Capture& capture, std::int64_t rank) {
 }
 
 bool has_module(const CaptureRow& row) {
-  return !row.key.module.empty();
+  return !row.key->module.empty();
 }
 
 // Returns the rank as it would be if no module had been recorded.
@@ -35,10 +35,12 @@ CaptureRank without_modules(const CaptureRank& rank) {
   std::vector<std::uint32_t> places;
   places.reserve(rank.rows.size());
   // Rows that differ by their modules alone follow each other.
-  for (CaptureRow row : rank.rows) {
-    row.key.module.clear();
-    if (joined.rows.empty() || joined.rows.back().key != row.key) {
-      joined.rows.push_back(std::move(row));
+  for (const CaptureRow& row : rank.rows) {
+    RowKey key = *row.key;
+    key.module.clear();
+    if (joined.rows.empty() || *joined.rows.back().key != key) {
+      joined.rows.push_back(row);
+      joined.rows.back().key = shared_key(std::move(key));
     } else {
       CaptureRow& sum = joined.rows.back();
       add_to(sum.exclusive_ns, row.exclusive_ns);
@@ -88,9 +90,11 @@ class MeanRows {
     for (const CaptureRow& row : rank.rows) parts.push_back(row.exclusive_ns);
     const auto steps = static_cast<std::int64_t>(rank.steps);
     const std::vector<std::int64_t> means = divide_parts(parts, steps);
+    auto place = rows_.begin();  // captures mostly have the same rows, in order
     for (std::size_t i = 0; i < means.size(); ++i) {
       const CaptureRow& row = rank.rows[i];
-      Sum& sum = rows_[row.key];
+      place = rows_.try_emplace(place, row.key);
+      Sum& sum = place++->second;
       add_to(sum.exclusive_ns, means[i]);
       sum.count += static_cast<double>(row.count) / static_cast<double>(steps);
       sum.total_ns += static_cast<double>(row.total_ns) / static_cast<double>(steps);
@@ -108,7 +112,7 @@ class MeanRows {
       const std::int64_t mean_ns = means[side.rows.size()];
       add_to(side.step_ns, mean_ns);
       side.rows.push_back(
-          {key, mean_ns, std::llround(sum.total_ns / captures), sum.count / captures});
+          {*key, mean_ns, std::llround(sum.total_ns / captures), sum.count / captures});
     }
   }
 
@@ -119,7 +123,7 @@ class MeanRows {
     double count = 0;
   };
 
-  std::map<RowKey, Sum> rows_;
+  std::map<SharedKey, Sum, KeyOrder> rows_;
   std::int64_t used_ = 0;
 };
 
@@ -143,7 +147,7 @@ SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank, Modu
   means.move_to(side);
   for (const std::uint32_t row : first->sequence) {
     const auto place = std::lower_bound(
-        side.rows.begin(), side.rows.end(), first->rows[row].key,
+        side.rows.begin(), side.rows.end(), *first->rows[row].key,
         [](const SideRow& some, const RowKey& wanted) { return some.key < wanted; });
     side.sequence.push_back(static_cast<std::uint32_t>(place - side.rows.begin()));
   }

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <fstream>
@@ -37,8 +38,8 @@ Capture small_capture(const std::string& name, std::int64_t step_ns) {
   rank.rank = 1;
   rank.steps = 3;
   rank.total_ns = 3 * step_ns;
-  rank.rows = {{{Role::kernel, "aten::mm", "gemm"}, 3 * step_ns - 5, 3 * step_ns, 6},
-               {{Role::other, "", ""}, 5, 0, 0}};
+  rank.rows = {{shared_key({Role::kernel, "aten::mm", "gemm"}), 3 * step_ns - 5, 3 * step_ns, 6},
+               {shared_key({Role::other, "", ""}), 5, 0, 0}};
   rank.sequence = {0, 0};
   capture.ranks = {rank};
   return capture;
@@ -68,25 +69,95 @@ TEST_CASE("baseline: what was written is read") {
   CHECK(rank.rank == 1);
   CHECK(rank.steps == 3);
   CHECK(rank.total_ns == 360);
-  CHECK(rank.rows.at(0).key == RowKey{Role::kernel, "aten::mm", "gemm"});
+  CHECK(*rank.rows.at(0).key == RowKey{Role::kernel, "aten::mm", "gemm"});
   CHECK(rank.rows.at(0).exclusive_ns == 355);
   CHECK(rank.rows.at(0).total_ns == 360);
   CHECK(rank.rows.at(0).count == 6);
   CHECK(rank.sequence == std::vector<std::uint32_t>{0, 0});
 }
 
-TEST_CASE("baseline: a row has its module as a seventh number, or ends before it") {
+// "role op name module: exclusive total count" of each row, and the sequence.
+std::vector<std::string> rows_in(const CaptureRank& rank) {
+  std::vector<std::string> rows;
+  for (const CaptureRow& row : rank.rows)
+    rows.push_back(fmt::format("{} {} {} {}: {} {} {}", static_cast<int>(row.key->role),
+                               row.key->op, row.key->name, row.key->module, row.exclusive_ns,
+                               row.total_ns, row.count));
+  rows.push_back(fmt::format("{}", fmt::join(rank.sequence, " ")));
+  return rows;
+}
+
+TEST_CASE("baseline: ranks share their rows, and have what differs from the first") {
+  Capture capture = small_capture("c0", 100);
+  CaptureRank other = capture.ranks[0];
+  other.rank = 2;
+  other.rows[0].exclusive_ns += 7;
+  other.rows[0].total_ns -= 3;
+  CaptureRank lacking = capture.ranks[0];
+  lacking.rank = 3;
+  lacking.rows.erase(lacking.rows.begin());
+  lacking.rows.push_back({shared_key({Role::other, "", "late", "MLP.Linear"}), 50, 60, 1});
+  lacking.sequence.clear();
+  capture.ranks.insert(capture.ranks.end(), {other, lacking});
   Baseline baseline;
-  baseline.append({small_capture("c0", 100)});
-  CHECK(baseline_json(baseline).find(R"("rows":[[0,0,2,295,300,6],[8,3,3,5,0,0]])") !=
-        std::string::npos);
-  baseline.captures[0].ranks[0].rows[0].key.module = "MLP.Linear";
+  baseline.append({capture});
   const std::string text = baseline_json(baseline);
-  CHECK(text.find(R"("rows":[[0,0,2,295,300,6,3],[8,4,4,5,0,0]])") != std::string::npos);
+  const std::string expected =
+      R"("rows":[[0,0,2],[8,3,3],[8,3,4,5]],"ranks":[)"
+      R"({"rank":1,"steps":3,"has":[0,1],"ns":[295,5],"more_ns":[5,-5],"calls":[6,0],"sequence":[0,0]},)"
+      R"({"rank":2,"steps":3,"has":[0,1],"ns":[7,0],"more_ns":[-10,0]},)"
+      R"({"rank":3,"steps":3,"has":[1,2],"ns":[0,50],"more_ns":[0,10],"calls":[0,1],"sequence":[]}])";
+  CHECK(text.substr(text.find("\"rows\""), expected.size()) == expected);
   const BaselineFile file(text);
-  const CaptureRank rank = read_baseline(file.path()).captures.at(0).ranks.at(0);
-  CHECK(rank.rows.at(0).key == RowKey{Role::kernel, "aten::mm", "gemm", "MLP.Linear"});
-  CHECK(rank.rows.at(1).key == RowKey{Role::other, "", ""});
+  const Baseline again = read_baseline(file.path());
+  REQUIRE(again.captures.at(0).ranks.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK(rows_in(again.captures[0].ranks[i]) == rows_in(capture.ranks[i]));
+  CHECK(again.captures[0].ranks[2].total_ns == 55);
+}
+
+TEST_CASE("baseline: those of version 1, whose ranks have all of their rows, are read") {
+  const BaselineFile file(
+      R"({"traceloom_baseline":1,"reason":"","older":[],"texts":["aten::mm","gemm","","Linear"],)"
+      R"("captures":[{"name":"c0","world_size":2,"devices":[],"producers":["Composer"],)"
+      R"("has_python":false,"steps_ns":[9,1,1,1,1,1],"shapes":[],"ranks":[)"
+      R"({"rank":0,"steps":3,"rows":[[0,0,1,295,300,6,3],[8,2,2,5,0,0]],"sequence":[0,0]},)"
+      R"({"rank":1,"steps":3,"rows":[[8,2,2,5,0,0]],"sequence":[]}]}]})");
+  const Baseline read = read_baseline(file.path());
+  const std::vector<CaptureRank>& ranks = read.captures.at(0).ranks;
+  CHECK(rows_in(ranks.at(0)) ==
+        std::vector<std::string>{"0 aten::mm gemm Linear: 295 300 6", "8   : 5 0 0", "0 0"});
+  CHECK(rows_in(ranks.at(1)) == std::vector<std::string>{"8   : 5 0 0", ""});
+  CHECK(ranks[0].rows[1].key == ranks[1].rows[0].key);  // one key, not two alike
+}
+
+// A tenth of a percent of noise on rows of 0.1 to 25 ms.
+TEST_CASE("baseline: 1,024 ranks with 500 rows take at most 10 MB") {
+  Capture capture = small_capture("c0", 15'000'000);
+  capture.ranks.clear();
+  std::vector<SharedKey> keys;
+  for (int i = 0; i < 500; ++i)
+    keys.push_back(shared_key({Role::kernel, fmt::format("aten::op_{:03}", i),
+                               fmt::format("void at::native::vectorized_kernel<{}>", i)}));
+  std::uint64_t noise = 1;
+  for (std::int64_t rank = 0; rank < 1024; ++rank) {
+    CaptureRank one{rank, 12, 0, {}, {}};
+    for (std::uint32_t i = 0; i < 500; ++i) {
+      noise = noise * 6364136223846793005U + 1442695040888963407U;
+      const std::int64_t ns = 100'000 + 50'000 * i;
+      const std::int64_t own = ns + static_cast<std::int64_t>(noise >> 33U) % (ns / 500);
+      one.rows.push_back({keys[i], own, own, 12});
+      one.sequence.push_back(i);
+    }
+    capture.ranks.push_back(std::move(one));
+  }
+  Baseline baseline;
+  baseline.append({capture});
+  const std::string text = baseline_json(baseline);
+  CHECK(text.size() < 10'000'000);
+  const BaselineFile file(text);
+  CHECK(rows_in(read_baseline(file.path()).captures.at(0).ranks.at(1023)) ==
+        rows_in(capture.ranks[1023]));
 }
 
 // The rows of 8 ranks over 20 steps: 300 kernels, each in a module.
@@ -97,12 +168,10 @@ TEST_CASE("baseline: 8 ranks with 300 names and modules take less than 200 KB") 
   for (std::int64_t rank = 0; rank < 8; ++rank) {
     CaptureRank one{rank, 12, 180'000'000, {}, {}};
     for (std::uint32_t i = 0; i < 300; ++i) {
-      one.rows.push_back({{Role::kernel, fmt::format("aten::op_{}", i % 40),
-                           fmt::format("void at::native::vectorized_elementwise_kernel<{}>", i),
-                           fmt::format("BertSelfAttention.Linear{}", i % 30)},
-                          600'000,
-                          600'000,
-                          12});
+      one.rows.push_back({shared_key({Role::kernel, fmt::format("aten::op_{}", i % 40),
+                                      fmt::format("void at::native::elementwise_kernel<{}>", i),
+                                      fmt::format("BertSelfAttention.Linear{}", i % 30)}),
+                          600'000, 600'000, 12});
       one.sequence.push_back(i);
     }
     capture.ranks.push_back(std::move(one));
@@ -136,7 +205,7 @@ std::string refusal(const std::string& text) {
 
 TEST_CASE("baseline: a file that is none, or not whole, is refused") {
   CHECK(refusal("{}") == "is no baseline; make one with trace-stats baseline");
-  CHECK(refusal(R"({"traceloom_baseline":2})") ==
+  CHECK(refusal(R"({"traceloom_baseline":3})") ==
         "is a baseline of another version; make it again with trace-stats baseline");
   CHECK(refusal(R"({"traceloom_baseline":1,"texts":[)") ==
         "is no whole JSON document; make it again with trace-stats baseline");
@@ -150,10 +219,23 @@ TEST_CASE("baseline: a file that is none, or not whole, is refused") {
   text.replace(text.find("[0,0]"), 5, "[0,7]");
   CHECK(refusal(text) ==
         "is no whole baseline: a row is missing; make it again with trace-stats baseline");
-  text = baseline_json(baseline);
-  text.replace(text.find("5,0,0]]"), 7, "5,0,0,1,1]]");
-  CHECK(refusal(text) ==
-        "is no whole baseline: a row has other columns; make it again with trace-stats baseline");
+  const auto with = [&](const std::string& before, const std::string& after) {
+    std::string changed = baseline_json(baseline);
+    return changed.replace(changed.find(before), before.size(), after);
+  };
+  const std::string columns =
+      "is no whole baseline: a row has other columns; make it again with trace-stats baseline";
+  CHECK(refusal(with("[8,3,3]", "[8,3,3,3,3]")) == columns);
+  CHECK(refusal(with("[295,5]", "[295,5,1]")) == columns);
+  CHECK(refusal(with("[295,5]", "[295]")) == columns);
+  CHECK(refusal(with(R"("ns":[295,5],)", "")) ==
+        "is no whole baseline: it has no \"ns\"; make it again with trace-stats baseline");
+  const std::string negative =
+      "is no whole baseline: a row has a negative number; make it again with trace-stats baseline";
+  CHECK(refusal(with("[295,5]", "[-295,5]")) == negative);
+  CHECK(refusal(with("[295,5]", "[9223372036854775807,5]")) == negative);
+  CHECK(refusal(with("[8,3,3]", "[8,3,9]")) ==
+        "is no whole baseline: a text is missing; make it again with trace-stats baseline");
 }
 
 TEST_CASE("baseline: a number that is none is refused with its text") {
@@ -173,7 +255,7 @@ TEST_CASE("baseline: a number that is none is refused with its text") {
 }
 
 TEST_CASE("baseline: of two values with one key the last one counts") {
-  CHECK(refusal(R"({"traceloom_baseline":1,"traceloom_baseline":2})") ==
+  CHECK(refusal(R"({"traceloom_baseline":1,"traceloom_baseline":3})") ==
         "is a baseline of another version; make it again with trace-stats baseline");
 }
 

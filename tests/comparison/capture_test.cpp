@@ -22,7 +22,7 @@ std::vector<Capture> read_side(const std::string& side) {
 
 const CaptureRow& row_of(const CaptureRank& rank, Role role, const std::string& name) {
   const auto found = std::find_if(rank.rows.begin(), rank.rows.end(), [&](const CaptureRow& row) {
-    return row.key.role == role && row.key.name == name;
+    return row.key->role == role && row.key->name == name;
   });
   REQUIRE(found != rank.rows.end());
   return *found;
@@ -44,7 +44,7 @@ TEST_CASE("make_capture: the middle steps, and rows that add up to them") {
   for (const CaptureRow& row : rank.rows) sum += row.exclusive_ns;
   CHECK(sum == rank.total_ns);
   const CaptureRow& gemm = row_of(rank, Role::kernel, "ampere_sgemm_128x64_tn");
-  CHECK(gemm.key.op == "aten::mm");
+  CHECK(gemm.key->op == "aten::mm");
   CHECK(gemm.exclusive_ns == 3012000);
   CHECK(gemm.total_ns == 3012000);
   CHECK(gemm.count == 5);
@@ -61,8 +61,8 @@ TEST_CASE("make_capture: the sequence of kernels and the shapes of operators") {
   const Capture capture = read_capture("base/c0");
   const CaptureRank& rank = capture.ranks[1];
   REQUIRE(rank.sequence.size() == 2);
-  CHECK(rank.rows[rank.sequence[0]].key.op == "aten::mm");
-  CHECK(rank.rows[rank.sequence[1]].key.op == "aten::add_");
+  CHECK(rank.rows[rank.sequence[0]].key->op == "aten::mm");
+  CHECK(rank.rows[rank.sequence[1]].key->op == "aten::add_");
   REQUIRE(capture.shapes.size() == 2);
   CHECK(capture.shapes[0].op == "aten::add_");
   CHECK(capture.shapes[1].op == "aten::mm");
@@ -146,8 +146,8 @@ Capture two_ranks(const std::vector<std::int64_t>& own, const std::vector<std::i
     rank.rank = static_cast<std::int64_t>(i);
     rank.steps = 1;
     rank.total_ns = own[i] + comm[i];
-    rank.rows = {{{Role::kernel, "aten::mm", "gemm"}, own[i], own[i], 1},
-                 {{Role::communication, "", "ncclAllReduce"}, comm[i], comm[i], 1}};
+    rank.rows = {{shared_key({Role::kernel, "aten::mm", "gemm"}), own[i], own[i], 1},
+                 {shared_key({Role::communication, "", "ncclAllReduce"}), comm[i], comm[i], 1}};
     capture.ranks.push_back(rank);
   }
   return capture;

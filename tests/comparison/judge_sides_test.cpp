@@ -16,7 +16,7 @@ Capture capture(std::int64_t kernel_ns, std::int64_t calls = 40, double step = 1
   made.steps_ns.assign(10, static_cast<std::int64_t>(step));
   CaptureRank rank;
   rank.steps = 10;
-  rank.rows = {{{Role::kernel, "aten::mm", "gemm"}, kernel_ns / 2, kernel_ns, calls}};
+  rank.rows = {{shared_key({Role::kernel, "aten::mm", "gemm"}), kernel_ns / 2, kernel_ns, calls}};
   made.ranks = {rank};
   return made;
 }

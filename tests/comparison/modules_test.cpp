@@ -28,9 +28,9 @@ Capture read_modules(const std::string& side) {
 std::vector<std::string> kernel_rows(const CaptureRank& rank) {
   std::vector<std::string> rows;
   for (const CaptureRow& row : rank.rows)
-    if (row.key.role == Role::kernel)
+    if (row.key->role == Role::kernel)
       rows.push_back(
-          fmt::format("{} {} {} {}", row.key.module, row.key.name, row.exclusive_ns, row.count));
+          fmt::format("{} {} {} {}", row.key->module, row.key->name, row.exclusive_ns, row.count));
   return rows;
 }
 
@@ -58,8 +58,8 @@ TEST_CASE("make_capture: without devices, operators of the host have their modul
       read_texts({{"rank0.json", trace.object()}}, {.shapes = true, .python = true}), "c0");
   std::vector<std::string> rows;
   for (const CaptureRow& row : capture.ranks.at(0).rows)
-    if (row.key.role == Role::cpu)
-      rows.push_back(fmt::format("{} {} {}", row.key.name, row.key.module, row.exclusive_ns));
+    if (row.key->role == Role::cpu)
+      rows.push_back(fmt::format("{} {} {}", row.key->name, row.key->module, row.exclusive_ns));
   CHECK(rows == std::vector<std::string>{"aten::add  10000", "aten::add Net 10000",
                                          "aten::linear Net.Linear 10000"});
 }
@@ -101,8 +101,8 @@ Capture without_module_rows(Capture capture) {
   CaptureRank& rank = capture.ranks.at(0);
   rank.rows.clear();
   for (const SideRow& row : side.rows)
-    rank.rows.push_back(
-        {row.key, row.exclusive_ns, row.total_ns, static_cast<std::int64_t>(row.count)});
+    rank.rows.push_back({shared_key(row.key), row.exclusive_ns, row.total_ns,
+                         static_cast<std::int64_t>(row.count)});
   rank.steps = 1;
   rank.sequence = side.sequence;
   return capture;
@@ -255,7 +255,11 @@ TEST_CASE("compare: calls of a kernel that moved to another module are counted t
   Capture base = read_modules("base");
   Capture changed = read_modules("new");
   for (CaptureRow& row : changed.ranks.at(0).rows)
-    if (row.key.module == "MLP.Linear") row.key.module = "FusedMLP.Linear";
+    if (row.key->module == "MLP.Linear") {
+      RowKey moved = *row.key;
+      moved.module = "FusedMLP.Linear";
+      row.key = shared_key(moved);
+    }
   const Comparison found = compare({{base}, {changed}}, {});
   const RowDelta& first = found.rows.front();
   CHECK(first.what == "slower calls");

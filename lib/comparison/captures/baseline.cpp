@@ -3,14 +3,17 @@
 #include "base/json_string.h"
 #include "base/problems.h"
 #include "comparison/judge/judge.h"
+#include "input/input_list.h"
+#include "input/open.h"
 #include "json/json_document.h"
 #include "output/json_writer.h"
 
-#include <cerrno>
+#include <algorithm>
+#include <array>
 #include <charconv>
-#include <fstream>
-#include <iterator>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -19,7 +22,11 @@ namespace traceloom {
 namespace {
 
 constexpr std::string_view kBegin = "{\"traceloom_baseline\":";
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
+constexpr std::int64_t kRowsByRank = 1;  // the version in which each rank has all of its rows
+constexpr std::size_t kMostText = std::size_t{1} << 30;
+// More than 20 captures of 4,096 ranks with 500 rows have. A crafted file asks for more.
+constexpr std::size_t kMostRowBytes = std::size_t{4} << 30;
 
 // Names occur in many rows, so that a row has only the number of its text.
 class TextWriter {
@@ -42,29 +49,96 @@ void write_numbers(JsonWriter& json, const std::vector<std::int64_t>& numbers) {
   json.end_array();
 }
 
-std::vector<std::int64_t> numbers_of(const CaptureRow& row, TextWriter& texts) {
-  std::vector<std::int64_t> numbers{static_cast<std::int64_t>(row.key.role),
-                                    static_cast<std::int64_t>(texts.number(row.key.op)),
-                                    static_cast<std::int64_t>(texts.number(row.key.name)),
-                                    row.exclusive_ns,
-                                    row.total_ns,
-                                    row.count};
-  if (!row.key.module.empty())
-    numbers.push_back(static_cast<std::int64_t>(texts.number(row.key.module)));
+std::vector<std::int64_t> key_numbers(const RowKey& key, TextWriter& texts) {
+  std::vector<std::int64_t> numbers{static_cast<std::int64_t>(key.role),
+                                    static_cast<std::int64_t>(texts.number(key.op)),
+                                    static_cast<std::int64_t>(texts.number(key.name))};
+  if (!key.module.empty()) numbers.push_back(static_cast<std::int64_t>(texts.number(key.module)));
   return numbers;
 }
 
-void write_rank(JsonWriter& json, TextWriter& texts, const CaptureRank& rank) {
+// The numbers of rows differ little from rank to rank, so that a rank has only the differences to
+// the first one that has the row. Sums may wrap around, alike on both ways.
+class RowColumn {
+ public:
+  explicit RowColumn(std::size_t rows) : first_(rows) {}
+
+  std::int64_t difference(std::size_t row, std::int64_t value) {
+    const std::int64_t known = take_first(row, value);
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) -
+                                     static_cast<std::uint64_t>(known));
+  }
+  std::int64_t value(std::size_t row, std::int64_t difference) {
+    const auto sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(difference) +
+                                               static_cast<std::uint64_t>(first_[row]));
+    take_first(row, sum);
+    return sum;
+  }
+
+ private:
+  // Returns the first number of the row, or 0 for that one itself.
+  std::int64_t take_first(std::size_t row, std::int64_t value) {
+    return first_[row] == 0 ? std::exchange(first_[row], value) : first_[row];
+  }
+
+  std::vector<std::int64_t> first_;
+};
+
+// What the ranks of a capture share.
+struct SharedRows {
+  explicit SharedRows(std::size_t rows) : ns(rows), more_ns(rows), calls(rows) {}
+
+  RowColumn ns;
+  RowColumn more_ns;
+  RowColumn calls;
+  std::vector<std::uint32_t> sequence;
+};
+
+using RowNumbers = std::map<SharedKey, std::uint32_t, KeyOrder>;
+
+RowNumbers number_rows(const Capture& capture) {
+  RowNumbers numbers;
+  for (const CaptureRank& rank : capture.ranks) {
+    auto place = numbers.begin();
+    for (const CaptureRow& row : rank.rows) place = std::next(numbers.try_emplace(place, row.key));
+  }
+  std::uint32_t next = 0;
+  for (auto& [key, number] : numbers) number = next++;
+  return numbers;
+}
+
+// A list of zeros says nothing.
+void write_differences(JsonWriter& json, const char* key, const std::vector<std::int64_t>& list) {
+  if (std::any_of(list.begin(), list.end(), [](std::int64_t one) { return one != 0; }))
+    write_list(json, key, list);
+}
+
+void write_rank(JsonWriter& json, const RowNumbers& numbers, SharedRows& shared,
+                const CaptureRank& rank, bool is_first) {
   json.begin_object();
   json.key("rank");
   json.value(rank.rank);
   json.key("steps");
   json.value(rank.steps);
-  json.key("rows");
-  json.begin_array();
-  for (const CaptureRow& row : rank.rows) write_numbers(json, numbers_of(row, texts));
-  json.end_array();
-  write_list(json, "sequence", rank.sequence);
+  std::vector<std::uint32_t> has;
+  std::vector<std::int64_t> ns;
+  std::vector<std::int64_t> more_ns;
+  std::vector<std::int64_t> calls;
+  bool has_all = rank.rows.size() == numbers.size();
+  for (const CaptureRow& row : rank.rows) {
+    const std::uint32_t number = numbers.find(row.key)->second;
+    has_all = has_all && number == has.size();
+    has.push_back(number);
+    ns.push_back(shared.ns.difference(number, row.exclusive_ns));
+    more_ns.push_back(shared.more_ns.difference(number, row.total_ns - row.exclusive_ns));
+    calls.push_back(shared.calls.difference(number, row.count));
+  }
+  if (!has_all) write_list(json, "has", has);
+  write_list(json, "ns", ns);
+  write_differences(json, "more_ns", more_ns);
+  write_differences(json, "calls", calls);
+  if (is_first || rank.sequence != shared.sequence) write_list(json, "sequence", rank.sequence);
+  if (is_first) shared.sequence = rank.sequence;
   json.end_object();
 }
 
@@ -87,9 +161,16 @@ void write_capture(JsonWriter& json, TextWriter& texts, const Capture& capture) 
     write_numbers(json, {static_cast<std::int64_t>(texts.number(shape.op)),
                          static_cast<std::int64_t>(texts.number(shape.shapes)), shape.ns});
   json.end_array();
+  const RowNumbers numbers = number_rows(capture);
+  json.key("rows");
+  json.begin_array();
+  for (const auto& [key, number] : numbers) write_numbers(json, key_numbers(*key, texts));
+  json.end_array();
+  SharedRows shared(numbers.size());
   json.key("ranks");
   json.begin_array();
-  for (const CaptureRank& rank : capture.ranks) write_rank(json, texts, rank);
+  for (const CaptureRank& rank : capture.ranks)
+    write_rank(json, numbers, shared, rank, &rank == &capture.ranks.front());
   json.end_array();
   json.end_object();
 }
@@ -100,8 +181,9 @@ class BaselineReader {
   BaselineReader(const std::string& path, const std::string& text) : path_(path), text_(text) {}
 
   Baseline read() {
-    if (integer(member(text_.root(), "traceloom_baseline").text()) != kVersion)
-      fail("is a baseline of another version");
+    const std::int64_t form = integer(member(text_.root(), "traceloom_baseline").text());
+    if (form != kVersion && form != kRowsByRank) fail("is a baseline of another version");
+    has_rows_by_rank_ = form == kRowsByRank;
     for (const JsonValue text : member(text_.root(), "texts").elements())
       texts_.push_back(text.string());
     Baseline baseline;
@@ -129,10 +211,10 @@ class BaselineReader {
     return value;
   }
 
-  std::int64_t integer(std::string_view text) const {
+  std::int64_t integer(std::string_view text, std::int64_t least = 0) const {
     std::int64_t value = 0;
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || stop != text.data() + text.size() || value < 0)
+    if (error != std::errc{} || stop != text.data() + text.size() || value < least)
       fail("is no whole baseline: '" + std::string(text.substr(0, 40)) + "' is not a number");
     return value;
   }
@@ -170,31 +252,90 @@ class BaselineReader {
     return found;
   }
 
-  CaptureRank read_rank(JsonValue object) const {
+  SharedKey key(std::int64_t role, std::int64_t op, std::int64_t name, std::int64_t module) {
+    if (role >= static_cast<std::int64_t>(kRoleCount))
+      fail("is no whole baseline: a role is not known");
+    SharedKey& key = keys_[{role, op, name, module}];
+    if (!key)
+      key = shared_key(
+          {static_cast<Role>(role), text(op), text(name), module == kNoModule ? "" : text(module)});
+    return key;
+  }
+
+  // A row without a module ends before it.
+  static std::int64_t module_in(const std::vector<std::int64_t>& row, std::size_t place) {
+    return row.size() > place ? row[place] : kNoModule;
+  }
+
+  void take_room(std::size_t bytes) {
+    if (bytes > room_) fail("has more rows than a run of 4,096 ranks");
+    room_ -= bytes;
+  }
+
+  void add_row(CaptureRank& rank, CaptureRow row) {
+    take_room(sizeof row);
+    if (row.exclusive_ns < 0 || row.total_ns < 0 || row.count < 0)
+      fail("is no whole baseline: a row has a negative number");
+    add_to(rank.total_ns, row.exclusive_ns);
+    rank.rows.push_back(std::move(row));
+  }
+
+  // Returns `size` numbers; zeros for a list that is not there.
+  std::vector<std::int64_t> differences(JsonValue list, std::size_t size) const {
+    std::vector<std::int64_t> values;
+    for (const JsonValue one : list.elements())
+      values.push_back(integer(one.text(), std::numeric_limits<std::int64_t>::min()));
+    if (!list.is_there()) values.resize(size);
+    if (values.size() != size) fail("is no whole baseline: a row has other columns");
+    return values;
+  }
+
+  void read_rows(JsonValue object, const std::vector<SharedKey>& keys, SharedRows& shared,
+                 CaptureRank& rank) {
+    std::vector<std::int64_t> has(keys.size());
+    std::iota(has.begin(), has.end(), 0);
+    if (object["has"].is_there()) has = integers(object["has"]);
+    // Its list of ns stands in the file, so that its rows take no more memory than that allows.
+    const auto ns = differences(member(object, "ns"), has.size());
+    const auto more_ns = differences(object["more_ns"], has.size());
+    const auto calls = differences(object["calls"], has.size());
+    for (std::size_t i = 0; i < has.size(); ++i) {
+      const auto row = static_cast<std::size_t>(has[i]);
+      if (row >= keys.size()) fail("is no whole baseline: a row is missing");
+      const std::int64_t own_ns = shared.ns.value(row, ns[i]);
+      const auto all_ns = static_cast<std::int64_t>(
+          static_cast<std::uint64_t>(own_ns) +
+          static_cast<std::uint64_t>(shared.more_ns.value(row, more_ns[i])));
+      add_row(rank, {keys[row], own_ns, all_ns, shared.calls.value(row, calls[i])});
+    }
+  }
+
+  CaptureRank read_rank(JsonValue object, const std::vector<SharedKey>& keys, SharedRows& shared,
+                        bool is_first) {
     CaptureRank rank;
     rank.rank = integer(member(object, "rank").text());
     rank.steps = static_cast<std::size_t>(integer(member(object, "steps").text()));
-    for (const JsonValue list : member(object, "rows").elements()) {
-      // A row without a module ends before it.
-      const std::vector<std::int64_t> row = integers(list, 6, 7);
-      if (row[0] >= static_cast<std::int64_t>(kRoleCount))
-        fail("is no whole baseline: a role is not known");
-      rank.rows.push_back({{static_cast<Role>(row[0]), text(row[1]), text(row[2]),
-                            row.size() > 6 ? text(row[6]) : ""},
-                           row[3],
-                           row[4],
-                           row[5]});
-      add_to(rank.total_ns, row[3]);
+    if (has_rows_by_rank_) {
+      for (const JsonValue list : member(object, "rows").elements()) {
+        const std::vector<std::int64_t> row = integers(list, 6, 7);
+        add_row(rank, {key(row[0], row[1], row[2], module_in(row, 6)), row[3], row[4], row[5]});
+      }
+    } else {
+      read_rows(object, keys, shared, rank);
     }
-    for (const std::int64_t row : integers(member(object, "sequence"))) {
-      if (static_cast<std::size_t>(row) >= rank.rows.size())
-        fail("is no whole baseline: a row is missing");
-      rank.sequence.push_back(static_cast<std::uint32_t>(row));
-    }
+    if (is_first || has_rows_by_rank_ || object["sequence"].is_there())
+      for (const std::int64_t row : integers(member(object, "sequence")))
+        rank.sequence.push_back(static_cast<std::uint32_t>(std::min(row, kNoRow)));
+    else
+      rank.sequence = shared.sequence;
+    take_room(rank.sequence.size() * sizeof rank.sequence.front());
+    for (const std::uint32_t row : rank.sequence)
+      if (row >= rank.rows.size()) fail("is no whole baseline: a row is missing");
+    if (is_first) shared.sequence = rank.sequence;
     return rank;
   }
 
-  Capture read_capture(JsonValue object) const {
+  Capture read_capture(JsonValue object) {
     Capture capture;
     capture.name = member(object, "name").string();
     capture.world_size = integer(member(object, "world_size").text());
@@ -210,14 +351,27 @@ class BaselineReader {
       const std::vector<std::int64_t> shape = integers(list, 3, 3);
       capture.shapes.push_back({text(shape[0]), text(shape[1]), shape[2]});
     }
+    std::vector<SharedKey> keys;
+    if (!has_rows_by_rank_)
+      for (const JsonValue list : member(object, "rows").elements()) {
+        const std::vector<std::int64_t> row = integers(list, 3, 4);
+        keys.push_back(key(row[0], row[1], row[2], module_in(row, 3)));
+      }
+    SharedRows shared(keys.size());
     for (const JsonValue rank : member(object, "ranks").elements())
-      capture.ranks.push_back(read_rank(rank));
+      capture.ranks.push_back(read_rank(rank, keys, shared, capture.ranks.empty()));
     return capture;
   }
 
   const std::string& path_;
   JsonDocument text_;
+  static constexpr std::int64_t kNoModule = -1;
+  static constexpr std::int64_t kNoRow = std::numeric_limits<std::uint32_t>::max();
+
+  bool has_rows_by_rank_ = false;
   std::vector<std::string> texts_;
+  std::map<std::array<std::int64_t, 4>, SharedKey> keys_;  // by the numbers in the file
+  std::size_t room_ = kMostRowBytes;
 };
 
 template <typename List>
@@ -273,19 +427,21 @@ std::string baseline_json(const Baseline& baseline) {
   return text + "\n";
 }
 
-bool is_baseline(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+bool is_baseline(const std::string& path) try {
+  if (!can_be_reread(path)) return is_pipe(path);  // a look would take bytes out of it
   std::string begin(kBegin.size(), '\0');
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return file && begin == kBegin;
+  open_input(path)->read(begin);
+  return begin == kBegin;
+} catch (const Error&) {
+  return false;
 }
 
 Baseline read_baseline(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw system_error(path, errno);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_text(path, kMostText);
   if (!text.starts_with(kBegin))
-    throw Error(path, "is no baseline; make one with trace-stats baseline");
+    throw Error(path, is_pipe(path)
+                          ? "is no baseline; save a trace that comes through a pipe as a file"
+                          : "is no baseline; make one with trace-stats baseline");
   if (!is_strict_json(std::string_view(text).substr(0, text.find_last_not_of(" \n\r\t") + 1)))
     throw Error(path, "is no whole JSON document; make it again with trace-stats baseline");
   return BaselineReader(path, text).read();

@@ -39,7 +39,7 @@ struct Baseline {
 
 std::string baseline_json(const Baseline& baseline);
 
-// True if the file begins like a baseline.
+// True if the file begins like a baseline, and for a pipe: a capture is read from files alone.
 bool is_baseline(const std::string& path);
 // Throws Error for a file that cannot be read, or is no baseline of this version.
 Baseline read_baseline(const std::string& path);

@@ -61,8 +61,8 @@ std::vector<std::uint32_t> find_sequence(const RowSources& sources, const Interv
     const RowKey key = device_key(sources, role, span);
     const auto row = std::lower_bound(
         rows.begin(), rows.end(), key,
-        [](const CaptureRow& one, const RowKey& wanted) { return one.key < wanted; });
-    if (row != rows.end() && row->key == key)
+        [](const CaptureRow& one, const RowKey& wanted) { return *one.key < wanted; });
+    if (row != rows.end() && *row->key == key)
       streams[{span.device, span.stream}].emplace_back(
           span.start_ns, static_cast<std::uint32_t>(row - rows.begin()));
   });
@@ -166,7 +166,8 @@ Capture make_capture(const Run& run, const std::string& name) {
     capture.world_size = std::max(capture.world_size, file.world_size);
     capture.devices.insert(file.devices.begin(), file.devices.end());
     // A merge has the producers of its inputs.
-    if (!file.producer.empty() && !file.producer.starts_with("traceloom"))
+    if (file.producer == kRecorderProducer ||
+        (!file.producer.empty() && !file.producer.starts_with("traceloom")))
       capture.producers.insert(file.producer);
   }
   capture.peak_bytes = find_peak(run);
@@ -393,17 +394,16 @@ std::vector<CaptureRow> find_row_times(const RowSources& sources, const Interval
   std::map<RowKey, CaptureRow> rows;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     if (sums[i].empty()) continue;
-    const RowKey key = key_of(sources, spans.rows()[i]);
-    CaptureRow& row = rows.try_emplace(key, CaptureRow{key}).first->second;
+    CaptureRow& row = rows[key_of(sources, spans.rows()[i])];
     add_to(row.exclusive_ns, sums[i].exclusive_ns);
     add_to(row.total_ns, sums[i].total_ns);
     row.count += sums[i].count;
   }
-  const RowKey rest{Role::other, "", ""};
-  rows.try_emplace(rest, CaptureRow{rest}).first->second.exclusive_ns = total_ns(free);
+  rows[{Role::other, "", ""}].exclusive_ns = total_ns(free);
   std::vector<CaptureRow> list;
   list.reserve(rows.size());
-  for (auto& [key, row] : rows) list.push_back(std::move(row));
+  for (const auto& [key, row] : rows)
+    list.push_back({shared_key(key), row.exclusive_ns, row.total_ns, row.count});
   return list;
 }
 

@@ -9,11 +9,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -47,19 +49,33 @@ struct RowKey {
   }
 };
 
+// A key that the rows of many ranks and captures share: there may be millions of rows.
+using SharedKey = std::shared_ptr<const RowKey>;
+inline SharedKey shared_key(RowKey key) {
+  return std::make_shared<const RowKey>(std::move(key));
+}
+struct KeyOrder {
+  bool operator()(const SharedKey& a, const SharedKey& b) const { return a != b && *a < *b; }
+};
+
 // Ends the names of the parts of a collective: see find_row_times().
 inline constexpr std::string_view kWaitSuffix = ": wait";
 inline constexpr std::string_view kTransferSuffix = ": transfer";
 
 // Sums over the steps of CaptureRank.
 struct CaptureRow {
-  RowKey key;
+  SharedKey key;
   std::int64_t exclusive_ns = 0;  // instants of the steps that belong to it
   std::int64_t total_ns = 0;      // length of the events that began in the steps
   std::int64_t count = 0;         // number of these events
 
   // For other processes: see team/wire.h.
-  auto wired() { return std::tie(key, exclusive_ns, total_ns, count); }
+  template <typename Wire>
+  void wire(Wire& wire) {
+    RowKey own = key ? *key : RowKey();
+    wire(own, exclusive_ns, total_ns, count);
+    if constexpr (Wire::kReads) key = shared_key(std::move(own));
+  }
 };
 
 struct CaptureRank {
