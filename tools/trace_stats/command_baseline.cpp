@@ -3,16 +3,25 @@
 #include "common/command_line.h"
 #include "common/command_spec.h"
 #include "common/run_tool.h"
+#include "common/terminal.h"
 #include "comparison/captures/baseline.h"
+#include "input/byte_source.h"
+#include "input/input_list.h"
 #include "trace_stats/commands.h"
 #include "trace_stats/read_captures.h"
 #include "trace_stats/write_output.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <cerrno>
+#include <fcntl.h>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <sys/file.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -53,11 +62,57 @@ void take_action(BaselineSettings& options) {
     throw UsageError("--append and accept change a file: name it with -o base.json");
 }
 
+// Keeps other processes from changing the file between its reading and its replacement: they would
+// lose each other's captures. A lock belongs to a file and not to its name, so that who waited for
+// the file that was replaced locks the new one.
+class BaselineLock {
+ public:
+  explicit BaselineLock(std::string path) : path_(std::move(path)) {
+    do lock();
+    while (!same_file(fmt::format("/proc/self/fd/{}", descriptor_), path_));
+    watch_.opened(path_, descriptor_);
+  }
+  ~BaselineLock() { close(descriptor_); }
+  BaselineLock(const BaselineLock&) = delete;
+  BaselineLock& operator=(const BaselineLock&) = delete;
+
+  // Throws Error if the file has changed: its file system has no locks, or a program did not ask.
+  void check() const try { watch_.read(path_, descriptor_); } catch (const Error&) {
+    throw Error(path_, "another process has changed it meanwhile, so nothing is added; try again");
+  }
+
+ private:
+  void lock() {
+    if (descriptor_ >= 0) close(descriptor_);
+    // NFS locks only files that are open for writing.
+    descriptor_ = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor_ < 0 && errno == EISDIR)
+      throw Error(path_, "is a directory; name the baseline in it");
+    if (descriptor_ < 0) throw system_error(path_, errno);
+    if (!can_be_reread(path_)) throw Error(path_, "is no regular file; name a baseline");
+    if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    if (!std::exchange(has_said_, true))
+      say(kToolName, Tone::note, path_ + ": another process adds to it; waiting for its end");
+    flock(descriptor_, LOCK_EX);
+  }
+
+  std::string path_;
+  int descriptor_ = -1;
+  bool has_said_ = false;
+  FileWatch watch_;
+};
+
 ExitCode run_baseline(BaselineSettings& options) {
   take_action(options);
   const std::string& path = options.reading.output;
   Baseline baseline;
-  if (options.appends || options.accepts) baseline = read_baseline(path);
+  std::optional<BaselineLock> lock;
+  if (options.appends || options.accepts) {
+    tool_team().agree([&] {
+      if (tool_team().is_first()) lock.emplace(path);
+    });
+    baseline = read_baseline(path);
+  }
   CaptureReading reading = options.reading;
   reading.memory = true;
   CaptureReader reader(reading);
@@ -68,7 +123,9 @@ ExitCode run_baseline(BaselineSettings& options) {
     baseline.accept(options.reason, std::move(read.captures));
   else
     baseline.append(std::move(read.captures));
-  write_output(path, baseline_json(baseline), false);
+  const std::string text = baseline_json(baseline);
+  if (lock) lock->check();
+  write_output(path, text, false);
   return reader.has_loss() && options.strict ? ExitCode::no : ExitCode::done;
 }
 
