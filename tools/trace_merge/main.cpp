@@ -27,8 +27,6 @@
 namespace traceloom {
 namespace {
 
-constexpr std::string_view kTool = "trace-merge";
-
 MergeSummary merge_with_progress(MergeOptions options) {
   Progress progress("merging");
   options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show(done, total); };

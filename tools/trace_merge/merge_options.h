@@ -7,6 +7,7 @@
 #include "trace_merge/recover_inputs.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -21,6 +22,8 @@ class App;
 }  // namespace CLI
 
 namespace traceloom {
+
+inline constexpr std::string_view kTool = "trace-merge";  // in its messages
 
 // The options as they were typed.
 struct FilterOptions {
