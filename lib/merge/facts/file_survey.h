@@ -95,7 +95,7 @@ struct TrackFacts {
 
   // Facts for input_tracks.h.
   // number of events for each gpu_of()
-  std::vector<std::pair<std::string, std::uint64_t>> gpu_events;
+  std::map<std::string, std::uint64_t, std::less<>> gpu_events;
   std::uint64_t flow_events = 0;  // flow events among `events`
   bool is_host = false;           // some event is of a category that only CPU threads have
   std::string host_name;          // the last name that is not that of a GPU row

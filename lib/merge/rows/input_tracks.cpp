@@ -104,16 +104,14 @@ std::vector<TrackFacts> gpu_rows_of(const TrackFacts& track) {
     row.said_gpu = said;
     row.gpu = gpu;
   };
-  std::string first;
-  for (const auto& [gpu, events] : track.gpu_events)
-    if (!gpu.empty() && (first.empty() || gpu < first)) first = gpu;
   std::uint64_t unsaid = 0;
   for (const auto& [gpu, events] : track.gpu_events) {
     if (gpu.empty())
-      unsaid += events;
+      unsaid = events;
     else
       add(gpu, gpu, events);
   }
+  const std::string first = rows.empty() ? "" : *rows.front().gpu;
   add("", first, unsaid);
   return rows;
 }

@@ -37,12 +37,9 @@ bool is_new(StringTable& texts, std::string_view text) {
 }
 
 void count_gpu_event(std::string_view gpu, std::uint64_t events, TrackFacts& track) {
-  const auto same = std::find_if(track.gpu_events.begin(), track.gpu_events.end(),
-                                 [&](const auto& one) { return one.first == gpu; });
-  if (same == track.gpu_events.end())
-    track.gpu_events.emplace_back(gpu, events);
-  else
-    same->second += events;
+  auto found = track.gpu_events.find(gpu);
+  if (found == track.gpu_events.end()) found = track.gpu_events.emplace(gpu, 0).first;
+  found->second += events;
 }
 
 // Notes whether the track belongs to a GPU, to the CPU, or to both.
