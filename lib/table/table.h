@@ -75,6 +75,10 @@ inline Cell unit_cell(QuantityUnit unit) {
   return std::string(kQuantityUnitNames[static_cast<std::size_t>(unit)]);
 }
 
+// The depth up to which the names of a nested table are indented: deeper, a terminal shows nothing
+// but spaces, and a table of N nested rows would have N * N of them.
+inline constexpr std::size_t kMostIndent = 64;
+
 class Table {
  public:
   // Leaves out columns that are not there.
@@ -97,7 +101,7 @@ class Table {
   bool sort_by(std::string_view key);
   // Makes the rows a tree: the children of a row follow it and have a greater number in the column
   // `depth`, which begins at 0. Sorting then orders siblings, and people see the texts of the
-  // column `name` indented. Throws std::invalid_argument if there are no such columns.
+  // column `name` indented, up to kMostIndent spaces. Throws std::invalid_argument if there are no such columns.
   void nest(std::string_view depth, std::string_view name);
   // Returns the table without the columns for programs (unless `wide`) and with nested names
   // indented.

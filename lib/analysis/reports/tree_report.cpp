@@ -5,6 +5,7 @@
 #include "table/columns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -37,9 +38,10 @@ class TreeRows {
   std::int64_t device_ns() const { return device_ns_; }
   std::size_t hidden() const { return hidden_; }
 
-  // Calls use(node, depth) for each shown node, a parent before its children.
-  template <typename Use>
-  void for_each(Use use) {
+  // Calls use(node, depth) for each shown node, a parent before its children, and
+  // use_deeper(node, depth) after a node whose children lie too deep.
+  template <typename Use, typename UseDeeper>
+  void for_each(Use use, UseDeeper use_deeper) {
     std::size_t shown = 0;
     std::vector<std::pair<std::uint32_t, std::int64_t>> next;
     push_children(next, static_cast<std::uint32_t>(tree_.nodes().size()), 0);
@@ -48,12 +50,21 @@ class TreeRows {
       next.pop_back();
       use(node, depth);
       ++shown;
-      push_children(next, node, depth + 1);
+      if (!is_too_deep(depth + 1))
+        push_children(next, node, depth + 1);
+      else if (std::ranges::any_of(children_[node], [this](std::uint32_t child) {
+                 return is_shown(tree_.nodes()[child]);
+               }))
+        use_deeper(node, depth + 1);
     }
     hidden_ = tree_.nodes().size() - shown;
   }
 
  private:
+  bool is_too_deep(std::int64_t depth) const {
+    return options_.depth > 0 && static_cast<std::size_t>(depth) >= options_.depth;
+  }
+
   bool reaches(std::int64_t ns, std::int64_t all_ns) const {
     return ns > 0 && static_cast<double>(ns) >= options_.min_share * static_cast<double>(all_ns);
   }
@@ -81,7 +92,6 @@ class TreeRows {
   // The last child pushed is the first to be shown.
   void push_children(std::vector<std::pair<std::uint32_t, std::int64_t>>& next, std::uint32_t node,
                      std::int64_t depth) {
-    if (options_.depth > 0 && static_cast<std::size_t>(depth) >= options_.depth) return;
     std::vector<std::pair<std::string, std::uint32_t>> children;
     children.reserve(children_[node].size());
     for (const std::uint32_t child : children_[node]) {
@@ -114,6 +124,7 @@ class TreeRows {
 struct TreeRow {
   const TreeNode& node;
   const TreeRoot& root;
+  std::string name;
   std::int64_t id = 0;
   std::optional<std::int64_t> parent;  // id
   std::int64_t depth = 0;
@@ -121,7 +132,7 @@ struct TreeRow {
 
 // People see all columns of the metric, and only the total of the other time, because names need
 // room in a tree.
-ColumnsOf<TreeRow> columns_for(TreeMetric metric, const CallTree& tree, const TreeRows& rows) {
+ColumnsOf<TreeRow> columns_for(TreeMetric metric, const TreeRows& rows) {
   using enum ColumnKind;
   using enum Readers;
   using Row = TreeRow;
@@ -146,27 +157,42 @@ ColumnsOf<TreeRow> columns_for(TreeMetric metric, const CallTree& tree, const Tr
        [](auto& of) { return of.node.device_total_ns; }},
       {"device_self_ns", "Device self", duration, device,
        [](auto& of) { return of.node.device_self_ns; }},
-      {"count", "Count", count,
-       [](auto& of) { return cell_if(of.parent.has_value(), of.node.count); }},
-      {"name", "Name", text, [&](auto& of) { return tree.name(of.node); }},
+      {"count", "Count", count, [](auto& of) { return cell_if(of.node.count > 0, of.node.count); }},
+      {"name", "Name", text, &Row::name},
   };
 }
 
+// Returns all nodes inside a node as one.
+TreeNode sum_inside(const TreeNode& node) {
+  const std::int64_t host_ns = saturating_subtract(node.host_total_ns, node.host_self_ns);
+  const std::int64_t device_ns = saturating_subtract(node.device_total_ns, node.device_self_ns);
+  return {kNoParent, NodeKind::deeper, 0, 0, host_ns, host_ns, device_ns, device_ns};
+}
+
 Table rows_table(const CallTree& tree, TreeRows& rows, TreeMetric metric) {
-  const ColumnsOf<TreeRow> columns = columns_for(metric, tree, rows);
+  const ColumnsOf<TreeRow> columns = columns_for(metric, rows);
   Table table = empty_table(columns);
   table.nest("depth", "name");
   std::vector<std::int64_t> path;  // ids of the rows around the next row
+  const TreeRoot* root = nullptr;
   std::int64_t next_id = 0;
-  rows.for_each([&](std::uint32_t index, std::int64_t depth) {
-    const TreeNode& node = tree.nodes()[index];
+  const auto add = [&](const TreeNode& node, std::string name, std::int64_t depth) {
     // The path is cut by depth, since frames may have been skipped.
     path.resize(static_cast<std::size_t>(depth));
     const std::optional<std::int64_t> parent =
         path.empty() ? std::nullopt : std::optional(path.back());
-    add_row(table, columns, {node, tree.root(node), next_id, parent, depth});
+    add_row(table, columns, {node, *root, std::move(name), next_id, parent, depth});
     path.push_back(next_id++);
-  });
+  };
+  rows.for_each(
+      [&](std::uint32_t index, std::int64_t depth) {
+        const TreeNode& node = tree.nodes()[index];
+        if (depth == 0) root = &tree.root(node);
+        add(node, tree.name(node), depth);
+      },
+      [&](std::uint32_t index, std::int64_t depth) {
+        add(sum_inside(tree.nodes()[index]), "(deeper)", depth);
+      });
   return table;
 }
 
@@ -186,7 +212,7 @@ std::string totals_json(const CallTree& tree, const TreeRows& rows) {
   return text;
 }
 
-void add_notes(Report& report, const CallTree& tree, const TreeRows& rows,
+void add_notes(Report& report, const CallTree& tree, const TreeRows& rows, std::size_t levels,
                const TreeReportOptions& options) {
   if (tree.nodes().empty()) report.notes.emplace_back("no spans of host threads in these traces");
   if (rows.hidden() > 0) {
@@ -199,12 +225,27 @@ void add_notes(Report& report, const CallTree& tree, const TreeRows& rows,
     report.notes.push_back(fmt::format("{} {} not shown{} (--min-share, --depth)", rows.hidden(),
                                        plural(rows.hidden(), "node is", "nodes are"), limits));
   }
+  if (levels > kMostIndent)
+    report.notes.push_back(
+        fmt::format("the tree has {} levels; names are indented as far as level {} (--depth)",
+                    format_count(levels), kMostIndent));
   if (tree.crossings() > 0)
     report.notes.push_back(fmt::format(
         "{} {} the end of the span in which {}: what both share counts for the earlier one",
         tree.crossings(), plural(tree.crossings(), "span crosses", "spans cross"),
         plural(tree.crossings(), "it starts", "they start")));
 }
+
+// Returns how deep the rows go.
+std::size_t levels_of(const Table& table) {
+  std::int64_t deepest = -1;
+  for (const std::vector<Cell>& row : table.rows())
+    deepest = std::max(deepest, std::get<std::int64_t>(row[*table.find_column("depth")]));
+  return static_cast<std::size_t>(deepest + 1);
+}
+
+// A stack of a million calls would make as many lines of a million frames.
+constexpr std::size_t kMostFrames = 512;
 
 // Returns a name as a frame of a folded stack.
 std::string frame_text(std::string name) {
@@ -223,27 +264,42 @@ Report tree_report(const Run& run, const TreeReportOptions& options) {
   Report report("tree", run);
   Table table = rows_table(tree, rows, options.metric);
   report.values.emplace_back("totals", totals_json(tree, rows));
-  add_notes(report, tree, rows, options);
+  add_notes(report, tree, rows, levels_of(table), options);
   report.tables.push_back({"rows", "", std::move(table)});
   return report;
 }
 
 std::string folded_stacks(const Run& run, const TreeReportOptions& options) {
   const CallTree tree(run, options.tree);
-  std::vector<std::string> stacks;  // indexed by node
-  std::vector<std::string> lines;
-  stacks.reserve(tree.nodes().size());
+  struct Stack {
+    std::string text;
+    std::size_t frames;
+    std::int64_t self_ns;
+  };
+  std::vector<Stack> stacks;
+  std::vector<std::size_t> stack_of;  // indexed by node
+  stack_of.reserve(tree.nodes().size());
   for (const TreeNode& node : tree.nodes()) {
-    const std::string frame = frame_text(tree.name(node));
-    stacks.push_back(node.parent == kNoParent ? frame : stacks[node.parent] + ';' + frame);
-    const std::int64_t self_ns =
-        options.metric == TreeMetric::host ? node.host_self_ns : node.device_self_ns;
-    if (self_ns > 0) lines.push_back(fmt::format("{} {}", stacks.back(), self_ns));
+    const std::size_t around = node.parent == kNoParent ? 0 : stack_of[node.parent];
+    const bool is_deeper = node.parent != kNoParent && stacks[around].frames == kMostFrames;
+    if (is_deeper) {
+      stack_of.push_back(around);
+    } else {
+      std::string frame = frame_text(tree.name(node));
+      stack_of.push_back(stacks.size());
+      if (node.parent == kNoParent)
+        stacks.push_back({std::move(frame), 1, 0});
+      else
+        stacks.push_back({stacks[around].text + ';' + frame, stacks[around].frames + 1, 0});
+    }
+    add_to(stacks[stack_of.back()].self_ns,
+           options.metric == TreeMetric::host ? node.host_self_ns : node.device_self_ns);
   }
+  std::vector<std::string> lines;
+  for (const Stack& stack : stacks)
+    if (stack.self_ns > 0) lines.push_back(fmt::format("{} {}\n", stack.text, stack.self_ns));
   std::sort(lines.begin(), lines.end());
-  std::string text;
-  for (const std::string& line : lines) text += line + '\n';
-  return text;
+  return fmt::format("{}", fmt::join(lines, ""));
 }
 
 }  // namespace traceloom

@@ -17,7 +17,8 @@ struct TreeReportOptions {
   // Least share of a shown node in all host, or in all device time. Frames of Python with less own
   // time and only one child are skipped.
   double min_share = 0.01;
-  std::size_t depth = 0;  // depth of the shown nodes, with roots at 1; 0: all
+  // Depth of the shown nodes, with roots at 1; 0: all. A row sums what is deeper in a node.
+  std::size_t depth = 0;
 };
 
 // A parent stands before its children, which are sorted by the total of the metric. The hidden
@@ -25,8 +26,8 @@ struct TreeReportOptions {
 Report tree_report(const Run& run, const TreeReportOptions& options);
 
 // Writes a line for each stack with time of its own, "rank 0, thread 7;a;b 1200", in nanoseconds,
-// ascending. A ';' in a name becomes ':', a control character a space. It has no limits: the
-// numbers add up to all time.
+// ascending. A ';' in a name becomes ':', a control character a space. The limits do not hold for
+// it, so the numbers add up to all time; what is deeper than 512 frames belongs to the last of them.
 std::string folded_stacks(const Run& run, const TreeReportOptions& options);
 
 }  // namespace traceloom

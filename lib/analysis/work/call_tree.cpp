@@ -163,8 +163,8 @@ NodeKind kind_of(HostKind kind, const EventClass& what) {
 }  // namespace
 
 std::string_view to_string(NodeKind kind) {
-  static constexpr std::string_view kNames[] = {"root", "python", "annotation",
-                                                "op",   "call",   "kernel"};
+  static constexpr std::string_view kNames[] = {"root", "python", "annotation", "op",
+                                                "call", "kernel", "deeper"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -62,8 +62,9 @@ std::vector<FrameSum> top_frames(const Run& run, const RankEvents& rank, const I
 // 2. otherwise the operator whose External id it has;
 // 3. otherwise a root of its own.
 
-enum class NodeKind : std::uint8_t { root, python, annotation, operation, call, kernel };
-// Returns "root", "python", "annotation", "op", "call" or "kernel".
+enum class NodeKind : std::uint8_t { root, python, annotation, operation, call, kernel, deeper };
+// Returns "root", "python", "annotation", "op", "call", "kernel" or "deeper": nodes that a report
+// has summed.
 std::string_view to_string(NodeKind kind);
 
 // The kinds of spans that become nodes; the time of other spans belongs to their parents. Python's
