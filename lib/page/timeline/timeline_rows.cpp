@@ -141,6 +141,9 @@ bool begins_before(const TimelineSlice& a, const TimelineSlice& b) {
   return a.start_ns < b.start_ns;
 }
 
+// Streams that are compared with those before them: a million would take as many comparisons each.
+constexpr std::ptrdiff_t kMostPlaced = 64;
+
 // Both are sorted by begin.
 bool overlap(const std::vector<TimelineSlice>& some, const std::vector<TimelineSlice>& others) {
   std::int64_t some_end = 0;
@@ -157,8 +160,8 @@ bool overlap(const std::vector<TimelineSlice>& some, const std::vector<TimelineS
   return other != others.end() && other->start_ns < some_end;
 }
 
-// Takes the slices. Each stream has the first row in which it overlaps nothing; the busiest come
-// first.
+// Takes the slices. Each of the busiest streams has the first row in which it overlaps nothing; the
+// last row has all others.
 std::vector<StreamRow> rows_of(std::map<StreamKey, std::vector<TimelineSlice>>& slices) {
   std::vector<Stream> streams;
   for (auto& [key, list] : slices) {
@@ -172,20 +175,27 @@ std::vector<StreamRow> rows_of(std::map<StreamKey, std::vector<TimelineSlice>>& 
                    [](const Stream& a, const Stream& b) { return a.busy_ns > b.busy_ns; });
   std::vector<StreamRow> rows;
   for (Stream& stream : streams) {
-    auto row = std::find_if(rows.begin(), rows.end(), [&](const StreamRow& one) {
-      return !one.is_crowded && !overlap(one.slices, stream.slices);
-    });
+    const bool is_placed = &stream < streams.data() + kMostPlaced;
+    auto row = is_placed ? std::find_if(rows.begin(), rows.end(),
+                                        [&](const StreamRow& one) {
+                                          return !one.is_crowded &&
+                                                 !overlap(one.slices, stream.slices);
+                                        })
+                         : rows.end();
     if (row == rows.end() && rows.size() < kMostStreamRows) row = rows.emplace(rows.end());
-    if (row == rows.end()) {
+    if (row == rows.end() || !is_placed) {
       row = rows.end() - 1;
       row->is_crowded = true;
     }
     row->streams.push_back(stream.key);
     const auto middle = static_cast<std::ptrdiff_t>(row->slices.size());
     row->slices.insert(row->slices.end(), stream.slices.begin(), stream.slices.end());
-    std::inplace_merge(row->slices.begin(), row->slices.begin() + middle, row->slices.end(),
-                       begins_before);
+    if (!row->is_crowded)
+      std::inplace_merge(row->slices.begin(), row->slices.begin() + middle, row->slices.end(),
+                         begins_before);
   }
+  for (StreamRow& row : rows)
+    if (row.is_crowded) std::stable_sort(row.slices.begin(), row.slices.end(), begins_before);
   return rows;
 }
 

@@ -44,7 +44,7 @@ std::vector<RankRow> find_rank_rows(const Run& run, const RankEvents& rank);
 // Computation comes first, then communication. Each has one row ("rank 0 devices", "rank 0 comm")
 // unless streams run at the same time: then a stream that overlaps another one has a row of its
 // own, named after it, and streams that never do share one. There are at most kMostStreamRows of
-// each; the last one has all other streams.
+// each; the last one has all other streams, and those after the 64 busiest.
 
 inline constexpr std::size_t kMostStreamRows = 4;
 
