@@ -14,7 +14,6 @@
 namespace traceloom {
 namespace {
 
-constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 // Returns a circle among the links by which the lengths were found; empty if there is none.
@@ -35,72 +34,11 @@ std::vector<std::size_t> circle_in(const std::vector<std::size_t>& before) {
   return {};
 }
 
-}  // namespace
-
-ClockRanges::ClockRanges(std::size_t clocks)
-    : clocks_(clocks), most_(clocks * clocks, kUnlimited) {}
-
-void ClockRanges::limit(std::size_t a, std::size_t b, std::int64_t ahead_ns) {
-  std::int64_t& most_ns = most_[a * clocks_ + b];
-  most_ns = std::min(most_ns, ahead_ns);
-}
-
-void ClockRanges::forget(std::size_t clock) {
-  for (std::size_t other = 0; other < clocks_; ++other)
-    most_[clock * clocks_ + other] = most_[other * clocks_ + clock] = kUnlimited;
-}
-
-// The algorithm of Bellman and Ford. A shorter path that returns to a clock shows as a circle in
-// the links, mostly at once.
-ClockRanges::Lengths ClockRanges::shortest(std::size_t from, bool is_turned) const {
-  Lengths lengths{std::vector<std::int64_t>(clocks_, kUnlimited), {}};
-  std::vector<std::size_t> before(clocks_, kNone);
-  lengths.ns[from] = 0;
-  std::vector<std::size_t> changed{from};
-  while (!changed.empty()) {
-    std::vector<bool> changes(clocks_, false);
-    for (const std::size_t a : changed)
-      for (std::size_t b = 0; b < clocks_; ++b) {
-        const std::int64_t step_ns = most(a, b, is_turned);
-        if (step_ns == kUnlimited) continue;
-        const std::int64_t ns = saturating_add(lengths.ns[a], step_ns);
-        if (ns >= lengths.ns[b]) continue;
-        lengths.ns[b] = ns;
-        before[b] = a;
-        changes[b] = true;
-      }
-    changed.clear();
-    for (std::size_t clock = 0; clock < clocks_; ++clock)
-      if (changes[clock]) changed.push_back(clock);
-    lengths.circle = circle_in(before);
-    if (!lengths.circle.empty()) break;
-  }
-  return lengths;
-}
-
-ClockRanges::Found ClockRanges::from(std::size_t clock) const {
-  const Lengths most = shortest(clock, false);
-  const Lengths least = most.circle.empty() ? shortest(clock, true) : Lengths{};
-  Found found;
-  found.contradiction = most.circle.empty() ? least.circle : most.circle;
-  if (!found.contradiction.empty()) return found;
-  for (std::size_t other = 0; other < clocks_; ++other)
-    found.ahead.push_back({least.ns[other] == kUnlimited ? std::numeric_limits<std::int64_t>::min()
-                                                         : -least.ns[other],
-                           most.ns[other]});
-  return found;
-}
-
-namespace {
-
 using Outcome = CollectiveFit::Outcome;
 constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
 // Ranks leave a collective at times that differ by some per cent of its length.
 constexpr std::int64_t kPercentOfCollective = 3;
-// The limit for all rounds together, which takes a ninth of a second. If there are more, every
-// second round is enough.
-constexpr std::size_t kMostPairs = std::size_t{1} << 26;
 // With more clocks, the one that was placed last is taken for the wrong one of a circle, untried.
 constexpr std::size_t kMostTried = 256;
 
@@ -151,12 +89,15 @@ class ClockFitter {
  public:
   ClockFitter(std::size_t clocks, std::size_t reference, std::int64_t middle_ns,
               const std::vector<CollectiveRound>& rounds)
-      : reference_(reference), rounds_(rounds), fits_(clocks), steady_(clocks), rounds_of_(clocks) {
+      : reference_(reference), rounds_(rounds), fits_(clocks), steady_(clocks), rounds_of_(clocks),
+        by_messages_(clocks) {
     fits_[reference].outcome = Outcome::reference;
     fits_[reference].partner = reference;
     steady_[reference].middle_ns = middle_ns;
-    for (const CollectiveRound& round : rounds_)
+    for (const CollectiveRound& round : rounds_) {
+      moving_.push_back(moving_ns(round));
       for (const RoundPart& part : round.parts) rounds_of_[part.clock].push_back({&round, &part});
+    }
   }
 
   std::vector<CollectiveFit> run() {
@@ -176,7 +117,6 @@ class ClockFitter {
   // When a clock entered a round at the earliest and left it at the latest, in its steady time;
   // kLatest for the sender of a message, which may leave before the other enters.
   struct Presence {
-    std::size_t clock = 0;
     std::int64_t entered_ns = 0;
     std::int64_t left_ns = 0;
   };
@@ -185,6 +125,19 @@ class ClockFitter {
   struct Part {
     const CollectiveRound* round;
     const RoundPart* part;
+  };
+
+  // How far each clock is ahead of the reference at most, or behind it, kLatest if no path leads
+  // there; or the clocks of a circle, which contradict each other.
+  struct Lengths {
+    std::vector<std::int64_t> ns;
+    std::vector<std::size_t> circle;
+  };
+
+  // The leads over the reference; without a meaning if some clocks contradict each other.
+  struct Ranges {
+    std::vector<ClockRange> ahead;
+    std::vector<std::size_t> contradiction;
   };
 
   bool is_placed(std::size_t clock) const {
@@ -197,9 +150,14 @@ class ClockFitter {
   PairedRound pair(const CollectiveRound& round, const RoundPart& a, const RoundPart& b) const;
   void find_ranges();
   Presence presence(const CollectiveRound& round, const RoundPart& part) const;
-  ClockRanges known_ranges() const;
-  std::optional<std::size_t> odd_one(const ClockRanges& ranges,
-                                     const std::vector<std::size_t>& circle) const;
+  std::size_t index_of(const CollectiveRound& round) const {
+    return static_cast<std::size_t>(&round - rounds_.data());
+  }
+  bool shorten(const CollectiveRound& round, bool is_turned, std::size_t without, Lengths& lengths,
+               std::vector<std::size_t>& before) const;
+  Lengths shortest(bool is_turned, std::size_t without) const;
+  Ranges ranges(std::size_t without = kNone) const;
+  std::optional<std::size_t> odd_one(const std::vector<std::size_t>& circle) const;
   void take_range(std::size_t clock, const ClockRange& ahead);
   void find_change(std::size_t clock);
 
@@ -207,8 +165,9 @@ class ClockFitter {
   const std::vector<CollectiveRound>& rounds_;
   std::vector<CollectiveFit> fits_;
   std::vector<Steady> steady_;
-  std::vector<std::vector<Part>> rounds_of_;  // for each clock
-  std::vector<std::size_t> by_messages_;      // clocks without a usable end of a collective
+  std::vector<std::vector<Part>> rounds_of_;  // for each clock, in the order of the rounds
+  std::vector<std::int64_t> moving_;          // for each round
+  std::vector<bool> by_messages_;             // the clock has no usable end of a collective
   std::vector<std::size_t> placed_;           // in the order in which they were placed
 };
 
@@ -231,7 +190,7 @@ std::map<std::size_t, ClockFitter::Partner> ClockFitter::partners(bool by_messag
         round.parts, [this](const RoundPart& part) { return is_placed(part.clock); });
     if (known == round.parts.end()) continue;
     const RoundPart* const reference = find_part(round, reference_);
-    const Partner partner{reference != nullptr ? reference_ : known->clock, moving_ns(round)};
+    const Partner partner{reference != nullptr ? reference_ : known->clock, moving_[index_of(round)]};
     for (const RoundPart& part : round.parts) {
       if (fits_[part.clock].outcome != Outcome::unconnected) continue;
       Partner& best = found.try_emplace(part.clock, partner).first->second;
@@ -253,7 +212,7 @@ PairedRound ClockFitter::pair(const CollectiveRound& round, const RoundPart& a,
   paired.ends_ns =
       saturating_subtract(steady_[b.clock].at(b.end_ns), steady_[a.clock].at(a.end_ns));
   paired.length_ns = std::min(length_of(a), length_of(b));
-  paired.moving_ns = moving_ns(round);
+  paired.moving_ns = moving_[index_of(round)];
   paired.ahead.low_ns =
       of_a.left_ns == kLatest ? kEarliest : saturating_subtract(of_b.entered_ns, of_a.left_ns);
   paired.ahead.high_ns =
@@ -263,9 +222,12 @@ PairedRound ClockFitter::pair(const CollectiveRound& round, const RoundPart& a,
 
 std::vector<PairedRound> ClockFitter::paired(std::size_t a, std::size_t b, bool by_messages) const {
   std::vector<PairedRound> found;
-  for (const auto& [round, part_of_b] : rounds_of_[b]) {
-    const RoundPart* const part = round->is_message == by_messages ? find_part(*round, a) : nullptr;
-    if (part != nullptr) found.push_back(pair(*round, *part, *part_of_b));
+  auto of_a = rounds_of_[a].begin();
+  for (const auto& [round, part] : rounds_of_[b]) {
+    while (of_a != rounds_of_[a].end() && of_a->round < round) ++of_a;
+    if (of_a == rounds_of_[a].end()) break;
+    if (of_a->round == round && round->is_message == by_messages)
+      found.push_back(pair(*round, *of_a->part, *part));
   }
   return found;
 }
@@ -302,57 +264,104 @@ void ClockFitter::place(std::size_t clock, const Partner& partner, bool by_messa
     return;
   }
   placed_.push_back(clock);
-  if (by_messages) by_messages_.push_back(clock);
+  by_messages_[clock] = by_messages;
 }
 
 ClockFitter::Presence ClockFitter::presence(const CollectiveRound& round,
                                             const RoundPart& part) const {
   const Steady& steady = steady_[part.clock];
   const bool sends = round.is_message && &part == &round.parts.front();
-  return {part.clock, steady.earliest(part.begin_ns), sends ? kLatest : steady.latest(part.end_ns)};
+  return {steady.earliest(part.begin_ns), sends ? kLatest : steady.latest(part.end_ns)};
 }
 
-// The presence of a clock is computed once a round, not once a pair: 2,000 ranks have 4 million
-// pairs a collective, which took 14 % of a merge of their short files.
-ClockRanges ClockFitter::known_ranges() const {
-  ClockRanges ranges(fits_.size());
-  std::size_t pairs = 0;
-  for (const CollectiveRound& round : rounds_) pairs += round.parts.size() * round.parts.size();
-  const std::size_t each = pairs / kMostPairs + 1;
-  std::vector<Presence> all;
-  for (std::size_t i = 0; i < rounds_.size(); i += each) {
-    all.clear();
-    for (const RoundPart& part : rounds_[i].parts)
-      if (is_placed(part.clock)) all.push_back(presence(rounds_[i], part));
-    for (const Presence& a : all)
-      for (const Presence& b : all)
-        if (b.left_ns != kLatest && a.clock != b.clock)
-          ranges.limit(a.clock, b.clock, saturating_subtract(b.left_ns, a.entered_ns));
+// A round limits each of its clocks against each other one. All these limits are the sum of what
+// enters the round and what leaves it, so only the shortest way into the round counts: 10,000 ranks
+// have 100 million pairs a collective. Returns true if a clock is nearer than before.
+bool ClockFitter::shorten(const CollectiveRound& round, bool is_turned, std::size_t without,
+                          Lengths& lengths, std::vector<std::size_t>& before) const {
+  std::size_t from = kNone;
+  std::int64_t least_ns = kLatest;
+  for (const RoundPart& part : round.parts) {
+    const std::int64_t ns = lengths.ns[part.clock];
+    if (ns == kLatest || part.clock == without) continue;
+    const Presence here = presence(round, part);
+    if (is_turned && here.left_ns == kLatest) continue;
+    const std::int64_t in_ns =
+        is_turned ? saturating_add(ns, here.left_ns) : saturating_subtract(ns, here.entered_ns);
+    if (in_ns >= least_ns) continue;
+    from = part.clock;
+    least_ns = in_ns;
   }
-  return ranges;
+  bool is_nearer = false;
+  for (const RoundPart& part : round.parts) {
+    if (from == kNone || part.clock == from || part.clock == without || !is_placed(part.clock))
+      continue;
+    const Presence here = presence(round, part);
+    if (!is_turned && here.left_ns == kLatest) continue;
+    const std::int64_t ns = is_turned ? saturating_subtract(least_ns, here.entered_ns)
+                                      : saturating_add(least_ns, here.left_ns);
+    if (ns >= lengths.ns[part.clock]) continue;
+    lengths.ns[part.clock] = ns;
+    before[part.clock] = from;
+    is_nearer = true;
+  }
+  return is_nearer;
+}
+
+// The algorithm of Bellman and Ford. A shorter path that returns to a clock shows as a circle in
+// the links, mostly at once.
+ClockFitter::Lengths ClockFitter::shortest(bool is_turned, std::size_t without) const {
+  Lengths lengths{std::vector<std::int64_t>(fits_.size(), kLatest), {}};
+  std::vector<std::size_t> before(fits_.size(), kNone);
+  lengths.ns[reference_] = 0;
+  std::vector<std::int64_t> seen(fits_.size(), kLatest);
+  std::vector<bool> is_due(rounds_.size());
+  for (bool goes_on = true; goes_on && lengths.circle.empty();) {
+    for (std::size_t clock = 0; clock < fits_.size(); ++clock) {
+      if (lengths.ns[clock] == seen[clock]) continue;
+      for (const Part& part : rounds_of_[clock]) is_due[index_of(*part.round)] = true;
+    }
+    seen = lengths.ns;
+    goes_on = false;
+    for (std::size_t i = 0; i < rounds_.size(); ++i) {
+      if (!is_due[i]) continue;
+      is_due[i] = false;
+      if (shorten(rounds_[i], is_turned, without, lengths, before)) goes_on = true;
+    }
+    lengths.circle = circle_in(before);
+  }
+  return lengths;
+}
+
+ClockFitter::Ranges ClockFitter::ranges(std::size_t without) const {
+  const Lengths most = shortest(false, without);
+  const Lengths least = most.circle.empty() ? shortest(true, without) : Lengths{};
+  Ranges found;
+  found.contradiction = most.circle.empty() ? least.circle : most.circle;
+  if (!found.contradiction.empty()) return found;
+  for (std::size_t clock = 0; clock < fits_.size(); ++clock)
+    found.ahead.push_back(
+        {least.ns[clock] == kLatest ? kEarliest : -least.ns[clock], most.ns[clock]});
+  return found;
 }
 
 void ClockFitter::take_range(std::size_t clock, const ClockRange& ahead) {
   CollectiveFit& fit = fits_[clock];
   fit.ahead = ahead;
-  if (std::ranges::find(by_messages_, clock) != by_messages_.end() && ahead.low_ns != kEarliest &&
-      ahead.high_ns != kLatest)
+  if (by_messages_[clock] && ahead.low_ns != kEarliest && ahead.high_ns != kLatest)
     fit.ahead_ns = ahead.middle_ns();
   fit.ahead_ns = std::clamp(fit.ahead_ns, ahead.low_ns, ahead.high_ns);
 }
 
 // Returns the clock of the circle without which all others fit; if there is none, the one that was
 // placed last.
-std::optional<std::size_t> ClockFitter::odd_one(const ClockRanges& ranges,
-                                                const std::vector<std::size_t>& circle) const {
+std::optional<std::size_t> ClockFitter::odd_one(const std::vector<std::size_t>& circle) const {
   std::optional<std::size_t> last;
   for (auto clock = placed_.rbegin(); clock != placed_.rend(); ++clock) {
     if (!is_placed(*clock) || !std::ranges::binary_search(circle, *clock)) continue;
     if (!last) last = *clock;
     if (fits_.size() > kMostTried) break;
-    ClockRanges others = ranges;
-    others.forget(*clock);
-    if (others.from(reference_).contradiction.empty()) return *clock;
+    if (ranges(*clock).contradiction.empty()) return *clock;
   }
   return last;
 }
@@ -388,15 +397,13 @@ void ClockFitter::find_change(std::size_t clock) {
 
 void ClockFitter::find_ranges() {
   std::vector<std::size_t> odd_ones;
-  ClockRanges ranges = known_ranges();
-  ClockRanges::Found found = ranges.from(reference_);
+  Ranges found = ranges();
   while (!found.contradiction.empty()) {
-    const std::optional<std::size_t> odd = odd_one(ranges, found.contradiction);
+    const std::optional<std::size_t> odd = odd_one(found.contradiction);
     if (!odd) return;
     odd_ones.push_back(*odd);
     fits_[*odd].outcome = Outcome::contradiction;
-    ranges.forget(*odd);
-    found = ranges.from(reference_);
+    found = ranges();
   }
   for (const std::size_t clock : placed_) {
     if (!is_placed(clock)) continue;

@@ -231,31 +231,3 @@ TEST_CASE("the ends of the shortest collectives count") {
   CHECK(fit.first_ends_ns == 5);
   CHECK(fit.last_ends_ns == 500);
 }
-
-TEST_CASE("limits of pairs hold along paths") {
-  ClockRanges ranges(4);
-  ranges.limit(0, 1, 50);
-  ranges.limit(1, 0, 10);
-  ranges.limit(1, 2, 7);
-  ranges.limit(2, 1, -3);
-  ranges.limit(0, 2, 52);
-  const ClockRanges::Found found = ranges.from(0);
-  CHECK(found.contradiction.empty());
-  CHECK(found.ahead[0] == ClockRange{0, 0});
-  CHECK(found.ahead[1] == ClockRange{-10, 49});
-  CHECK(found.ahead[2] == ClockRange{-7, 52});
-  CHECK(found.ahead[3] == ClockRange{std::numeric_limits<std::int64_t>::min(),
-                                     std::numeric_limits<std::int64_t>::max()});
-}
-
-TEST_CASE("a circle of limits that contradict each other is found, and can be left out") {
-  ClockRanges ranges(3);
-  ranges.limit(0, 1, 50);
-  ranges.limit(1, 2, -30);
-  ranges.limit(2, 1, 20);
-  ranges.limit(1, 0, 0);
-  CHECK(ranges.from(0).contradiction == std::vector<std::size_t>{1, 2});
-  ranges.forget(2);
-  CHECK(ranges.from(0).contradiction.empty());
-  CHECK(ranges.from(0).ahead[1] == ClockRange{0, 50});
-}
