@@ -143,7 +143,7 @@ void join(CommunicationPiece& piece, const Key& key, bool is_message, JoinedRank
   if (is_message) return joined.messages[key].push_back(std::move(piece.what));
   const auto [found, is_new] = joined.collectives.try_emplace(key, std::move(piece.what));
   if (is_new) return;
-  found->second.parts.push_back(piece.what.parts.front());
+  found->second.add(piece.what.parts.front());
   take_bytes(piece.what, found->second);
   if (found->second.dtype.empty()) found->second.dtype = piece.what.dtype;
 }
@@ -217,13 +217,6 @@ const CollectivePart& extreme(const Collective& what, bool common_clock, bool la
 
 bool Collective::all_wait_for_all() const {
   return is_all_reduce(name) || is_in_parts(name) || !has_root(name);
-}
-
-std::int64_t Collective::latency_ns() const {
-  if (transfer_ns) return *transfer_ns;
-  std::int64_t least = parts.front().end_ns - parts.front().start_ns;
-  for (const CollectivePart& part : parts) least = std::min(least, part.end_ns - part.start_ns);
-  return least;
 }
 
 std::int64_t Collective::skew_in_ns() const {

@@ -3,8 +3,10 @@
 
 #include "run/run.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,7 +59,8 @@ struct Collective {
   // Bytes of one rank: the input, or the output of a gather; 0: not known.
   std::int64_t bytes = 0;
   std::int64_t group_size = 0;        // size in the event, otherwise the number of parts
-  std::vector<CollectivePart> parts;  // sorted by rank
+  std::vector<CollectivePart> parts;  // sorted by rank; see add()
+  std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();  // of the parts
   bool complete = true;               // all known ranks of the group have a part
   // For one end of a message whose other end is known: the time in which data moved, after both
   // were there.
@@ -71,13 +74,17 @@ struct Collective {
   // calls.
   bool is_launch_only = false;
 
+  void add(const CollectivePart& part) {
+    parts.push_back(part);
+    shortest_ns = std::min(shortest_ns, part.end_ns - part.start_ns);
+  }
   // False if one rank sends or receives all data: ranks that only send may leave before others
   // come.
   bool all_wait_for_all() const;
 
   // Returns the time after all ranks had come: the shortest of the parts, since all leave together.
   // For a message whose other end is not known it is the whole time, including waiting.
-  std::int64_t latency_ns() const;
+  std::int64_t latency_ns() const { return transfer_ns.value_or(shortest_ns); }
   // Returns how long a part waited for the last rank to come.
   std::int64_t wait_ns(const CollectivePart& part) const {
     return part.end_ns - part.start_ns - latency_ns();

@@ -59,7 +59,7 @@ CommunicationPiece piece_of(const Run& run, std::size_t rank, const HostSpan& sp
       details.find_integer(is_gather(what.name) ? "Out msg nelems" : "In msg nelems").value_or(0);
   what.bytes = tensor_bytes(elements, what.dtype);
   if (what.dtype.empty()) add_count(details, piece);
-  what.parts.push_back({rank, span.start_ns, span.end_ns});
+  what.add({rank, span.start_ns, span.end_ns});
   piece.seq = details.find_integer("Seq").value_or(kNoId);
   if (is_send(what.name))
     piece.peer = details.find_integer("Dst Rank");
