@@ -20,6 +20,7 @@ struct Placed {
 
 constexpr auto kSlice = OrderClass::slice;
 constexpr auto kCounter = OrderClass::counter;
+constexpr auto kEnd = OrderClass::next_end;
 
 EventBlock block_of(std::initializer_list<Placed> events) {
   EventBlock block;
@@ -66,6 +67,44 @@ TEST_CASE("block_order: what is in order, or has no order, stays") {
   CHECK(ordered({{"a", kSlice, 1, 10, 0}, {"b", kSlice, 1, 10, 30}}) == ",a,b");
   CHECK(ordered({{"a", OrderClass::other, 1, 10}, {"b", OrderClass::flow, 1, 5}}) == ",a,b");
   CHECK(ordered({}) == "");
+}
+
+TEST_CASE("block_order: an arrow that ends at the next slice stands directly before it") {
+  CHECK(ordered({{"f", kEnd, 1, 10, kUnbound, 1},
+                 {"child", kSlice, 1, 10, 5, 2},
+                 {"parent", kSlice, 1, 10, 30, 3}}) == ",parent,f,child");
+  CHECK(ordered({{"child", kSlice, 1, 10, 5, 1},
+                 {"f", kEnd, 1, 10, kUnbound, 2},
+                 {"g", kEnd, 1, 10, kUnbound, 3},
+                 {"parent", kSlice, 1, 10, 30, 4}}) == ",f,g,parent,child");
+  // Without another slice of its time after it, it stays after those before it.
+  CHECK(ordered({{"child", kSlice, 1, 10, 5, 1},
+                 {"parent", kSlice, 1, 10, 30, 2},
+                 {"f", kEnd, 1, 10, kUnbound, 3},
+                 {"next", kSlice, 1, 11, 30, 4},
+                 {"other", kSlice, 2, 10, 30, 5}}) == ",parent,child,f,next,other");
+}
+
+TEST_CASE("block_order: an arrow ends at the next slice over the border of blocks") {
+  EventBlock first = block_of({{"before", kSlice, 1, 10, 20, 1}, {"f", kEnd, 1, 10, kUnbound, 2}});
+  EventBlock second = block_of({{"child", kSlice, 1, 10, 5, 3}, {"parent", kSlice, 1, 10, 30, 4}});
+  put_in_order(first);
+  put_in_order(second);
+  CHECK(put_in_order({&first, &second}));
+  CHECK(std::string(first.text) + std::string(second.text) == ",parent,before,f,child");
+  // What has the right order already is left alone.
+  EventBlock end = block_of({{"f", kEnd, 1, 10, kUnbound, 2}});
+  EventBlock slice = block_of({{"slice", kSlice, 1, 10, 5, 3}});
+  put_in_order(end);
+  put_in_order(slice);
+  CHECK_FALSE(put_in_order({&end, &slice}));
+  // A slice of begin and end events comes later than an arrow after its begin.
+  EventBlock joined = block_of({{"joined", kSlice, 1, 10, 5, 1}});
+  EventBlock late = block_of({{"f", kEnd, 1, 10, kUnbound, 2}});
+  put_in_order(late);
+  put_in_order(joined);
+  CHECK(put_in_order({&late, &joined}));
+  CHECK(std::string(late.text) + std::string(joined.text) == ",joined,f");
 }
 
 TEST_CASE("block_order: samples of a counter stand by their time") {

@@ -175,6 +175,68 @@ TEST_CASE("oracle_comparison: a sorted merge has the same events, by time" *
   }
 }
 
+namespace {
+
+// Slices and arrows of two rows, many of which begin in one nanosecond. With `padded`, some events
+// fill a chunk of the file.
+std::string arrows_text(std::mt19937_64& random, bool padded, bool sorts, int rank) {
+  std::vector<std::pair<std::uint64_t, std::string>> events;
+  // All arrows begin in a slice of another row.
+  const auto add = [&](std::uint64_t ns, char phase, std::string name, std::string more) {
+    events.emplace_back(ns, fmt::format(R"({{"ph":"{}","name":"{}","cat":"c","ts":0.0{:02},)"
+                                        R"("pid":1,"tid":{}{}}})",
+                                        phase, name, ns, ns == 0 ? 9 : random() % 2, more));
+  };
+  add(0, 'X', "start", R"(,"dur":1)");
+  for (int i = 0; i < 60; ++i) {
+    const std::uint64_t ns = 1 + random() % 20;
+    const std::string name = fmt::format("{} of {}", i, rank);
+    const std::string padding =
+        padded && random() % 8 == 0 ? std::string(std::size_t{1} << 20, 'p') : "";
+    // Slices without length stay where they are, also before the slices of their arrows.
+    const std::uint64_t dur = random() % 6 + (sorts ? 0 : 1);
+    if (random() % 2 == 0)
+      add(ns, 'X', name, fmt::format(R"(,"dur":0.00{},"args":{{"p":"{}"}})", dur, padding));
+    else
+      add(ns, 'f', name, fmt::format(R"(,"id":{},"args":{{"p":"{}"}})", i, padding));
+    add(0, 's', name, fmt::format(R"(,"id":{})", i));
+  }
+  std::ranges::stable_sort(events, {}, &std::pair<std::uint64_t, std::string>::first);
+  std::string text = "[";
+  for (const auto& [ns, event] : events) text += (text.size() > 1 ? ",\n" : "") + event;
+  return text + "]";
+}
+
+}  // namespace
+
+TEST_CASE("oracle_comparison: arrows end at the slices at which they end in the inputs") {
+  for (std::uint64_t seed = 0; seed < tries(30); ++seed) {
+    for (const bool sorts : {false, true}) {
+      CAPTURE(seed);
+      CAPTURE(sorts);
+      std::mt19937_64 random(seed);
+      NamedTexts files;
+      std::vector<std::pair<std::string, std::string>> wanted;
+      for (int rank = 0; rank < 3; ++rank) {
+        files.emplace_back(fmt::format("rank{}.json", rank),
+                           arrows_text(random, seed % 10 == 0, sorts, rank));
+        for (auto& bound : oracle::next_slices(oracle::parse_json(files.back().second)))
+          wanted.push_back(std::move(bound));
+      }
+      std::ranges::sort(wanted);
+      const TemporaryFolder folder;
+      MergeOptions options = merge_options(folder, files, "merged.json");
+      options.plan.sort_by_time = sorts;
+      merge_traces(options);
+      const std::string merged = read_file(options.output);
+      REQUIRE(oracle::next_slices(oracle::parse_json(merged)) == wanted);
+      options.threads = 4;
+      merge_traces(options);
+      REQUIRE(read_file(options.output) == merged);
+    }
+  }
+}
+
 TEST_CASE("oracle_comparison: Composer files with torch's events among their own") {
   constexpr std::int64_t kBaseUs = 227 * std::int64_t{7'889'238'000'000};
   for (std::uint64_t seed = 0; seed < 20; ++seed) {

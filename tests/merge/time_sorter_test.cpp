@@ -61,6 +61,24 @@ TEST_CASE("time_sorter: of equal slices of a track, the one that begins first in
   CHECK(sorted(events, 1) == "2 1 0 ");
 }
 
+TEST_CASE("time_sorter: an arrow that ends at the next slice stands directly before it") {
+  std::uint64_t source_at = 0;
+  const auto event = [&](OrderClass order, std::int64_t duration_ns) {
+    PlacedEvent made = placed(5, duration_ns, order);
+    made.source_at = ++source_at;
+    return made;
+  };
+  const auto end = [&] { return event(OrderClass::next_end, kUnbound); };
+  const auto slice = [&](std::int64_t duration_ns) {
+    return event(OrderClass::slice, duration_ns);
+  };
+  // The last end has no slice after it.
+  const std::vector<PlacedEvent> events{slice(3), end(), end(), slice(3), end(), slice(9), end()};
+  CHECK(sorted(events, kAllInMemory) == "4 5 0 1 2 3 6 ");
+  // The ends wait over several runs.
+  CHECK(sorted(events, 100) == "4 5 0 1 2 3 6 ");
+}
+
 TEST_CASE("time_sorter: the same bytes however small the memory is") {
   std::mt19937 random(4);
   std::vector<PlacedEvent> events;

@@ -543,4 +543,27 @@ std::vector<MergedEvent> merge(const std::vector<Input>& inputs) {
   return merged;
 }
 
+std::vector<std::pair<std::string, std::string>> next_slices(const Json& document) {
+  const std::vector<TraceEvent> events = list_events(document);
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const TraceEvent& end : events) {
+    if (end.phase != 'f' || read_string(*end.json, "bp") == "e") continue;
+    const TraceEvent* next = nullptr;
+    const auto later_ns = [&](const TraceEvent& slice) {
+      return round_to_ns(slice.ts) - round_to_ns(end.ts);
+    };
+    for (const TraceEvent& slice : events) {
+      if (slice.phase != 'X' || row_of(slice) != row_of(end) || later_ns(slice) < 0) continue;
+      if (later_ns(slice) == 0 && &slice < &end) continue;
+      const bool is_longer = later_ns(slice) > 0 && next != nullptr &&
+                             later_ns(slice) == later_ns(*next) &&
+                             duration_of(slice) > duration_of(*next);
+      if (next == nullptr || later_ns(slice) < later_ns(*next) || is_longer) next = &slice;
+    }
+    found.emplace_back(end.name.value_or(""), next == nullptr ? "" : next->name.value_or(""));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 }  // namespace traceloom::oracle

@@ -117,6 +117,21 @@ TEST_CASE("oracle: mean is rounded half up") {
             .mean_ns == 0);
 }
 
+TEST_CASE("oracle: an arrow ends at the next slice of its row, in time and in the list") {
+  const std::string text = R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":5,"dur":1},
+{"ph":"f","name":"before","pid":1,"tid":1,"ts":5,"id":1},
+{"ph":"X","name":"other","pid":1,"tid":2,"ts":5,"dur":1},
+{"ph":"X","name":"b","pid":1,"tid":1,"ts":"5.0","dur":1},
+{"ph":"f","name":"late","pid":1,"tid":1,"ts":5,"id":2},
+{"ph":"f","name":"around","bp":"e","pid":1,"tid":1,"ts":5,"id":3},
+{"ph":"X","name":"c","pid":1,"tid":1,"ts":6,"dur":1},
+{"ph":"X","name":"longer","pid":1,"tid":1,"ts":6,"dur":2},
+{"ph":"f","name":"lost","bp":"n","pid":1,"tid":1,"ts":7,"id":4}])";
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"before", "b"}, {"late", "longer"}, {"lost", ""}};
+  CHECK(oracle::next_slices(oracle::parse_json(text)) == expected);
+}
+
 TEST_CASE("oracle: merge shifts each file, leaves out metadata and orphans, keeps the rest") {
   const std::string rank0 = TraceText()
                                 .composer_rank(0, "100")

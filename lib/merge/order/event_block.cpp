@@ -18,10 +18,12 @@ struct Slot {
 // counter.
 using OrderKey = std::tuple<bool, std::uint32_t, std::int64_t>;
 
-// True for slices that can enclose each other. A slice without length may stand before a slice that
-// starts with it as well as inside it, so it stays where the file has it.
+// True for slices that can enclose each other, and for ends that must stay between them. A slice
+// without length may stand before a slice that starts with it as well as inside it, so it stays
+// where the file has it, and its ends before it.
 bool is_slice(const PlacedEvent& event) {
-  return event.order == OrderClass::slice && event.duration_ns > 0;
+  return (event.order == OrderClass::slice || event.order == OrderClass::next_end) &&
+         event.duration_ns != 0;
 }
 
 // True for events that are sorted by time alone.
@@ -62,7 +64,8 @@ std::set<OrderKey> find_disorder(EventBlock& block) {
       std::uint32_t& last = index.slices.at(event.group, event.start_ns, starts_with(event, block));
       if (last != SliceIndex::kNone && is_before(event, block.events[last]))
         keys.insert(key_of(event));
-      last = i;
+      // An unbound end stands after all slices; the last of these is compared with later blocks.
+      if (last == SliceIndex::kNone || event.duration_ns != kUnbound) last = i;
     } else if (is_by_time(event)) {
       index.has_others = true;
       const auto [at, is_first] = latest.try_emplace(key_of(event), event.start_ns);
@@ -84,6 +87,11 @@ std::map<OrderKey, std::pair<std::int64_t, std::int64_t>> times_of(const EventBl
   return times;
 }
 
+// Returns the number of the event that the index of the block has for a track and start.
+std::uint32_t indexed(const PlacedEvent& event, const EventBlock& block) {
+  return block.index.slices.number(event.group, event.start_ns, starts_with(event, block));
+}
+
 // Adds the keys whose events are in order in either block, but not in both together.
 void find_disorder_between(const EventBlock& earlier, const EventBlock& later,
                            std::set<OrderKey>& keys) {
@@ -92,8 +100,7 @@ void find_disorder_between(const EventBlock& earlier, const EventBlock& later,
   for (const PlacedEvent& event : later.events) {
     if (!may_meet) break;
     if (!is_slice(event) || event.start_ns > earlier.index.last_slice_ns) continue;
-    const std::uint32_t last =
-        earlier.index.slices.number(event.group, event.start_ns, starts_with(event, earlier));
+    const std::uint32_t last = indexed(event, earlier);
     if (last != SliceIndex::kNone && is_before(event, earlier.events[last]))
       keys.insert(key_of(event));
   }
@@ -103,6 +110,21 @@ void find_disorder_between(const EventBlock& earlier, const EventBlock& later,
     const auto same = times.find(key);
     if (same != times.end() && same->second.first < first_and_last.second) keys.insert(key);
   }
+}
+
+// Binds ends to slices of the last block. Adds the keys of those that other events may separate from
+// their slice, and of those that must come after a slice of the last block: its E came late.
+void find_disorder_of_ends(const std::vector<EventBlock*>& blocks, std::set<OrderKey>& keys) {
+  const std::vector<EventBlock*> earlier(blocks.begin(), blocks.end() - 1);
+  for (const PlacedEvent* const end : bind_next_ends(earlier, {blocks.back()}))
+    for (const EventBlock* const block : earlier)
+      if (const std::uint32_t other = indexed(*end, *block);
+          is_slice(*end) && other != SliceIndex::kNone && &block->events[other] != end)
+        keys.insert(key_of(*end));
+  for (const EventBlock* const block : earlier)
+    for (const std::uint32_t number : block->unbound)
+      if (indexed(block->events[number], *blocks.back()) != SliceIndex::kNone)
+        keys.insert(key_of(block->events[number]));
 }
 
 // Returns a block whose events have exchanged places: `texts[i]` and `events[i]` stand where the
@@ -160,12 +182,60 @@ void reorder(const std::vector<EventBlock*>& blocks, const std::set<OrderKey>& k
 
 }  // namespace
 
+std::vector<PlacedEvent*> bind_next_ends(const std::vector<EventBlock*>& earlier,
+                                         const std::vector<EventBlock*>& later) {
+  struct End {
+    PlacedEvent* event;
+    const PlacedEvent* slice = nullptr;  // of the slices at its time, the first after it
+
+    void keep_first(const PlacedEvent* other) {
+      if (slice == nullptr || other->source_at < slice->source_at) slice = other;
+    }
+    bool has_place_of(const PlacedEvent& other) const {
+      return event->group == other.group && event->start_ns == other.start_ns;
+    }
+  };
+  const auto place = [](const PlacedEvent& event) {
+    return std::tie(event.group, event.start_ns, event.source_at);
+  };
+  std::vector<End> ends;
+  for (EventBlock* const block : earlier)
+    for (const std::uint32_t number : block->unbound) ends.push_back({&block->events[number]});
+  if (ends.empty()) return {};
+  std::sort(ends.begin(), ends.end(),
+            [&](const End& a, const End& b) { return place(*a.event) < place(*b.event); });
+  // A slice is kept at the last end before it; the ends before that one may bind to it as well.
+  for (const EventBlock* const block : later)
+    for (const PlacedEvent& event : block->events) {
+      if (event.order != OrderClass::slice) continue;
+      const auto after = std::upper_bound(
+          ends.begin(), ends.end(), event,
+          [&](const PlacedEvent& a, const End& b) { return place(a) < place(*b.event); });
+      if (after != ends.begin() && after[-1].has_place_of(event)) after[-1].keep_first(&event);
+    }
+  std::vector<PlacedEvent*> bound;
+  for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
+    if (end != ends.rbegin() && end[-1].slice != nullptr && end->has_place_of(*end[-1].event))
+      end->keep_first(end[-1].slice);
+    if (end->slice == nullptr) continue;
+    end->event->duration_ns = end->slice->duration_ns;
+    bound.push_back(end->event);
+  }
+  for (EventBlock* const block : earlier)
+    std::erase_if(block->unbound, [&](std::uint32_t number) {
+      return block->events[number].duration_ns != kUnbound;
+    });
+  return bound;
+}
+
 void put_in_order(EventBlock& block) {
+  bind_next_ends({&block}, {&block});
   if (const std::set<OrderKey> keys = find_disorder(block); !keys.empty()) reorder({&block}, keys);
 }
 
 bool put_in_order(const std::vector<EventBlock*>& blocks) {
   std::set<OrderKey> keys;
+  find_disorder_of_ends(blocks, keys);
   for (std::size_t b = 0; b + 1 < blocks.size(); ++b)
     find_disorder_between(*blocks[b], *blocks.back(), keys);
   if (keys.empty()) return false;

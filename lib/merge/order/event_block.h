@@ -62,12 +62,16 @@ class SliceIndex {
 //               [&] { edit.append_to(block.text); });
 
 // The order of events that happen at the same time. Both viewers bind events to slices by it:
-// slices stand before the events that lie on them.
-enum class OrderClass : std::uint8_t { slice, counter, other, flow };
+// slices stand before the events that lie on them. The end of an arrow that binds to the next slice
+// (next_end) stands directly before that slice, or where flows stand if none begins at its time.
+enum class OrderClass : std::uint8_t { slice, counter, other, flow, next_end };
+
+// The length of a next_end until bind_next_ends() has found its slice.
+inline constexpr std::int64_t kUnbound = -1;
 
 struct PlacedEvent {
   std::int64_t start_ns = 0;
-  std::int64_t duration_ns = 0;  // for slices
+  std::int64_t duration_ns = 0;  // for slices; for a next_end that of its slice, or kUnbound
   std::uint64_t source_at = 0;   // offset in its file; for a joined B and E that of the B
   std::uint64_t begin = 0;       // offset in EventBlock::text of the ",\n" before the event
   std::uint32_t size = 0;
@@ -92,8 +96,9 @@ struct BlockIndex {
 };
 
 struct EventBlock {
-  TextBuffer text;                  // events, each after ",\n"
-  std::vector<PlacedEvent> events;  // those whose order matters, in the order of the text
+  TextBuffer text;                     // events, each after ",\n"
+  std::vector<PlacedEvent> events;     // those whose order matters, in the order of the text
+  std::vector<std::uint32_t> unbound;  // the numbers of those that are kUnbound
   BlockIndex index;
   CompressedBlock compressed;  // the text, if compression is asked for
 
@@ -113,8 +118,12 @@ struct EventBlock {
     placed.size = static_cast<std::uint32_t>(text.size() - begin);
     placed.group = event.group;
     placed.order = event.order;
+    if (event.duration_ns == kUnbound)
+      unbound.push_back(static_cast<std::uint32_t>(events.size() - 1));
   }
   void append(const EventBlock& other) {
+    for (const std::uint32_t number : other.unbound)
+      unbound.push_back(static_cast<std::uint32_t>(events.size() + number));
     for (PlacedEvent event : other.events) {
       event.begin += text.size();
       events.push_back(event);
@@ -124,9 +133,17 @@ struct EventBlock {
   void clear() {
     text.clear();
     events.clear();
+    unbound.clear();
     compressed = {};
   }
 };
+
+// Binds the unbound ends of `earlier` blocks to the slices of the `later` ones, which may be the
+// same: an end gets the length of the first slice of its track that begins at its time and after it
+// in the file. Sorted by length, and then by their place in the file, as slices are, it then stands
+// directly before that slice. Returns the ends that were bound.
+std::vector<PlacedEvent*> bind_next_ends(const std::vector<EventBlock*>& earlier,
+                                         const std::vector<EventBlock*>& later);
 
 // put_in_order(): sorts the events of a file where viewers need another order than the file has.
 //
@@ -137,8 +154,9 @@ struct EventBlock {
 // takes the first and last sample of a counter for its bounds, and stops its import at an E that is
 // earlier than the B before it. So slices with one start are sorted by their length, the longest
 // first (equal ones by where they begin in their file, those without length stay as they were), and
-// the samples of a counter, and the B and E events of a track, are sorted by their time. Events
-// that are out of order swap places; all others stay where they are.
+// the samples of a counter, and the B and E events of a track, are sorted by their time. An end that
+// binds to the next slice goes with its slice. Events that are out of order swap places; all others
+// stay where they are.
 
 // Sorts one block and makes EventBlock::index. Thread-safe for different blocks.
 void put_in_order(EventBlock& block);

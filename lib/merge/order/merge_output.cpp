@@ -251,14 +251,36 @@ TimeSorter::TimeSorter(MergeOutput& output, std::size_t run_bytes)
 
 void TimeSorter::take(EventBlock& block) {
   gathered_.append(block);
-  if (gathered_.text.size() >= run_bytes_) write_run();
+  if (gathered_.text.size() >= run_bytes_) write_run(false);
 }
 
-void TimeSorter::write_run() {
+// Makes slices of the ends that bind to the next slice and are bound, so that they are sorted with
+// theirs, and flows of the others. With `waits`, ends whose slice may still come go to the block
+// that is returned.
+EventBlock TimeSorter::settle_ends(bool waits) {
+  EventBlock waiting;
+  for (PlacedEvent* const end : bind_next_ends({&gathered_}, {&gathered_}))
+    end->order = OrderClass::slice;
+  for (const std::uint32_t number : std::exchange(gathered_.unbound, {})) {
+    PlacedEvent& end = gathered_.events[number];
+    if (waits && waiting.text.size() < run_bytes_ / kShareOfEnds)
+      waiting.place(end,
+                    [&] { waiting.text += gathered_.text.view().substr(end.begin, end.size); });
+    else
+      end.order = OrderClass::flow;
+  }
+  std::erase_if(gathered_.events,
+                [](const PlacedEvent& event) { return event.order == OrderClass::next_end; });
+  return waiting;
+}
+
+void TimeSorter::write_run(bool is_last) {
+  EventBlock waiting = settle_ends(!is_last);
   SortedRun run(output_.path());
   for_each_sorted(gathered_,
                   [&](const PlacedEvent& event, std::string_view text) { run.add(event, text); });
   gathered_.clear();
+  gathered_.append(waiting);
   runs_.push_back(std::move(run));
   if (runs_.size() == kMaxRuns) merge_runs();
 }
@@ -274,9 +296,10 @@ void TimeSorter::merge_runs() {
 void TimeSorter::finish() {
   Gatherer gather(output_);
   if (runs_.empty()) {
+    settle_ends(false);
     for_each_sorted(gathered_, [&](const auto& event, auto text) { gather(event, text); });
   } else {
-    write_run();
+    write_run(true);
     for_each_merged(runs_, [&](const auto& event, auto text) { gather(event, text); });
   }
   gather.flush();

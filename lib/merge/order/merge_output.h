@@ -171,7 +171,8 @@ class OrderWindow : public BlockOutput {
 
 // Returns true if `a` comes first in a trace that is sorted by time. Events of one time are sorted
 // by OrderClass; slices (also a B whose end is known) then by length, the longest first, by track,
-// and by where they begin in their file. Other events of one time stay as they came.
+// and by where they begin in their file. Other events of one time stay as they came. Ends that bind
+// to the next slice have become slices or flows before (TimeSorter).
 bool is_earlier(const PlacedEvent& a, const PlacedEvent& b);
 
 class SortedRun {
@@ -208,7 +209,9 @@ class SortedRun {
 //   TimeSorter sorter(output);
 //   sorter.take(block);  ...  sorter.finish();
 
-// The order is that of is_earlier(). Memory: twice kRunBytes. Further events are written to
+// The order is that of is_earlier(). An end that binds to the next slice (next_end) stands directly
+// before it; for one of its time it waits in memory, while such ends take less than a sixteenth of
+// kRunBytes. Memory: twice kRunBytes. Further events are written to
 // nameless files next to the output and merged from there, so that twice the output's size is
 // needed on that disk.
 class TimeSorter : public BlockOutput {
@@ -225,7 +228,9 @@ class TimeSorter : public BlockOutput {
   void finish() override;
 
  private:
-  void write_run();
+  static constexpr std::size_t kShareOfEnds = 16;
+  EventBlock settle_ends(bool waits);
+  void write_run(bool is_last);
   void merge_runs();
 
   MergeOutput& output_;

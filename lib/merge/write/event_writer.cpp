@@ -201,8 +201,8 @@ void EventWriter::skip_outlier(const Event& event, const EventTiming& timing,
   state.halves.add(event, timing.start_ns < 0 ? Limits::min() : Limits::max(), std::move(half));
 }
 
-// Notes the place of the event if its order matters: for slices and counters, unless the file
-// keeps its order, and for all events when they are sorted by time.
+// Notes the place of the event if its order matters: for slices, counters, and arrows that end at
+// the next slice, unless the file keeps its order, and for all events when they are sorted by time.
 void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
                          WriteState& state) const {
   ++state.events;
@@ -211,8 +211,13 @@ void EventWriter::append(const Event& event, PlacedEvent place, EventEdit& edit,
       state.overlaps.overlaps(place.group, place.start_ns, place.duration_ns))
     state.problems.add(Problem::partial_overlap, event.offset);
   if (place.order == OrderClass::counter) place.group = counter_group(event, state.scratch);
+  if (place.order == OrderClass::flow && plan_.files[file_].binds_next(event)) {
+    place.order = OrderClass::next_end;
+    place.duration_ns = kUnbound;
+  }
   const auto append_text = [&] { append_event(edit, state.block.text); };
-  const bool has_order = place.order < OrderClass::other && !plan_.files[file_].keeps_order;
+  const bool has_order = (place.order < OrderClass::other || place.order == OrderClass::next_end) &&
+                         !plan_.files[file_].keeps_order;
   if (has_order || plan_.sorts_by_time)
     state.block.place(place, append_text);
   else
