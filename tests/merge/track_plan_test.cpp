@@ -90,7 +90,7 @@ TEST_CASE("track_plan: all processes of a Kineto file become one, and no two thr
   CHECK(plan.processes()[0].labels == "CPU,GPU 0");
   CHECK(names(plan.processes()[0]) ==
         Texts{"1166 thread 1166", "7 thread 7", "10000001 GPU 0 · stream 7",
-              "10000002 pid 1 · stream 7", "10000000 pid -1 · thread 0", "10000003 unnamed",
+              "10000002 pid 1 · stream 7", "10000000 pid -1 · thread 0", "10000003 no thread",
               "10000004 Spans · PyTorch Profiler", "10000005 Traces · Trace PyTorch Profiler"});
 }
 

@@ -73,13 +73,13 @@ std::string process_title_of_rank(std::int64_t rank, const std::string& pid,
 }
 
 std::string group_title(std::int64_t rank, const std::string& process) {
-  return fmt::format("rank {} · {}", rank, process.empty() ? "unnamed" : process);
+  return fmt::format("rank {} · {}", rank, process.empty() ? "no process" : process);
 }
 
 std::string thread_title(const std::string& tid, std::string name, bool is_gpu) {
   while (!name.empty() && name.back() == ' ') name.pop_back();
   if (!name.empty()) return name;
-  if (tid == "\"\"") return "unnamed";
+  if (tid == "\"\"") return "no thread";
   if (tid.empty()) return "no tid";
   if (tid.front() == '"') return std::string(unquoted(tid));
   return (is_gpu ? "stream " : "thread ") + tid;
