@@ -142,8 +142,8 @@ void ZstdSource::begin_blocks(std::string frame) {
 }
 
 // The decoder does not tell what it has written in a call that fails. So no call writes text and
-// then goes on to what may fail: one that may write text held back gets no more bytes, and none gets
-// the header of the next block together with a block.
+// then goes on to what may fail: one that may write text held back gets no more bytes, and none
+// gets the header of the next block together with a block.
 std::size_t ZstdSource::unpack_blocks(std::span<char> output) {
   if (frame_bytes_.empty() && at_hand().empty() && !may_hold_) read_more();
   const std::span<const char> bytes =

@@ -47,7 +47,8 @@ std::unique_ptr<Deflater> make_isal_deflater();
 // Supports levels 1-9.
 std::unique_ptr<Deflater> make_zlib_deflater();
 
-// PackedSink: gzip or zstd output whose blocks any thread compresses and one thread joins, in order.
+// PackedSink: gzip or zstd output whose blocks any thread compresses and one thread joins, in
+// order.
 //
 //   PackedSink sink(open_file_sink("merged.json.gz"), Packing::gzip, 1);
 //   CompressedBlock block = compress_block(text, 1);   // in any thread
@@ -81,9 +82,9 @@ inline constexpr std::size_t kPackedBlockBytes = std::size_t{1} << 20;
 int level_or_default(int level, Packing packing);
 
 // Compresses `text`; thread-safe. Of gzip, levels 1-3 are ISA-L's levels of the same number if the
-// build has ISA-L, otherwise zlib's; levels 4-9 are zlib's. ISA-L's level 1 does 1.8 GB/s a core and
-// 13:1 on traces. Its level 3 takes 3 times as long for a size that is sometimes no smaller; its
-// level 0 is for recorders only. On one type of machine, the same text and level give the same
+// build has ISA-L, otherwise zlib's; levels 4-9 are zlib's. ISA-L's level 1 does 1.8 GB/s a core
+// and 13:1 on traces. Its level 3 takes 3 times as long for a size that is sometimes no smaller;
+// its level 0 is for recorders only. On one type of machine, the same text and level give the same
 // bytes, whatever was compressed before.
 //
 // Each thread keeps its compressor and a buffer, a few MB; a block holds only its data.

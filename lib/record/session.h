@@ -70,8 +70,8 @@ struct Options {
   // `folder` may have the placeholders that are known from the start: "{run_name}/traces", with
   // {rank}, {node_rank} and so on (name_template.h). Files are named `folder`/`file_name(position
   // at the end of the cycle)`; without a function, "ep{epoch}-ba{batch}-rank{rank}.json". A file
-  // whose name ends in .gz or .zst is compressed. Folders are created. A name that exists already gets a
-  // number: "rank0-2.json".
+  // whose name ends in .gz or .zst is compressed. Folders are created. A name that exists already
+  // gets a number: "rank0-2.json".
   std::string folder = "traces";
   std::function<std::string(const Position&)> file_name;
   int gzip_level = 1;  // 0 to 9; .zst has zstd's usual level
@@ -165,8 +165,8 @@ class Session {
 
   // Takes the trace of another profiler into the file of the cycle: its pids become the rank, its
   // times get the same base, and what is no strict JSON is repaired and reported. The trace may be
-  // plain, .gz or .zst, an object or a list, closed or not. The writer's thread reads the file; it must
-  // stay as it is until then.
+  // plain, .gz or .zst, an object or a list, closed or not. The writer's thread reads the file; it
+  // must stay as it is until then.
   void record_chrome_json_trace_file(const std::string& path);
 
   // Waits until all that this thread has recorded is in the file (or in the cache of the system).

@@ -101,7 +101,8 @@ class Table {
   bool sort_by(std::string_view key);
   // Makes the rows a tree: the children of a row follow it and have a greater number in the column
   // `depth`, which begins at 0. Sorting then orders siblings, and people see the texts of the
-  // column `name` indented, up to kMostIndent spaces. Throws std::invalid_argument if there are no such columns.
+  // column `name` indented, up to kMostIndent spaces. Throws std::invalid_argument if there are no
+  // such columns.
   void nest(std::string_view depth, std::string_view name);
   // Returns the table without the columns for programs (unless `wide`) and with nested names
   // indented.

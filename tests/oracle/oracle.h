@@ -115,9 +115,9 @@ struct MergedEvent {
 // "(none)". Pids, tids and ids are left out: a merge rewrites them.
 std::vector<MergedEvent> merge(const std::vector<Input>& inputs);
 
-// The slices (X) that arrows end at: of each f without "bp": "e" its name and that of its slice. That
-// is the next one on its row: at its time the first after it in the list, or else the longest of
-// those that begin next. "" stands for no slice. Sorted.
+// The slices (X) that arrows end at: of each f without "bp": "e" its name and that of its slice.
+// That is the next one on its row: at its time the first after it in the list, or else the longest
+// of those that begin next. "" stands for no slice. Sorted.
 std::vector<std::pair<std::string, std::string>> next_slices(const Json& document);
 
 }  // namespace traceloom::oracle

@@ -27,7 +27,8 @@ Report tree_report(const Run& run, const TreeReportOptions& options);
 
 // Writes a line for each stack with time of its own, "rank 0, thread 7;a;b 1200", in nanoseconds,
 // ascending. A ';' in a name becomes ':', a control character a space. The limits do not hold for
-// it, so the numbers add up to all time; what is deeper than 512 frames belongs to the last of them.
+// it, so the numbers add up to all time; what is deeper than 512 frames belongs to the last of
+// them.
 std::string folded_stacks(const Run& run, const TreeReportOptions& options);
 
 }  // namespace traceloom

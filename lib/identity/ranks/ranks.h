@@ -31,9 +31,9 @@ inline constexpr std::int64_t kMaxRank = 2'147'483'647;
 // follows: "ep1-ba42-rank3.json", "rank-0.Apr_03.pt.trace.json". Returns nullopt if there is none.
 std::optional<std::int64_t> rank_in_name(const std::string& path);
 
-// Returns the name without its rank (as above, otherwise "worker3"), without its endings (.gz, .zst,
-// .json, .trace, .pt, .log) and without time stamps (10 digits or more, which differ between the
-// ranks of one cycle); may be empty:
+// Returns the name without its rank (as above, otherwise "worker3"), without its endings (.gz,
+// .zst, .json, .trace, .pt, .log) and without time stamps (10 digits or more, which differ between
+// the ranks of one cycle); may be empty:
 //   "ep0-ba12-rank3.json.gz"                             "ep0-ba12"
 //   "rank0.4.pt.trace.json"                              "4"
 //   "worker0_step_12.1694128201545.pt.trace.json.gz"     "step_12"

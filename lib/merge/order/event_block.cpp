@@ -112,8 +112,8 @@ void find_disorder_between(const EventBlock& earlier, const EventBlock& later,
   }
 }
 
-// Binds ends to slices of the last block. Adds the keys of those that other events may separate from
-// their slice, and of those that must come after a slice of the last block: its E came late.
+// Binds ends to slices of the last block. Adds the keys of those that other events may separate
+// from their slice, and of those that must come after a slice of the last block: its E came late.
 void find_disorder_of_ends(const std::vector<EventBlock*>& blocks, std::set<OrderKey>& keys) {
   const std::vector<EventBlock*> earlier(blocks.begin(), blocks.end() - 1);
   for (const PlacedEvent* const end : bind_next_ends(earlier, {blocks.back()}))

@@ -154,9 +154,9 @@ std::vector<PlacedEvent*> bind_next_ends(const std::vector<EventBlock*>& earlier
 // takes the first and last sample of a counter for its bounds, and stops its import at an E that is
 // earlier than the B before it. So slices with one start are sorted by their length, the longest
 // first (equal ones by where they begin in their file, those without length stay as they were), and
-// the samples of a counter, and the B and E events of a track, are sorted by their time. An end that
-// binds to the next slice goes with its slice. Events that are out of order swap places; all others
-// stay where they are.
+// the samples of a counter, and the B and E events of a track, are sorted by their time. An end
+// that binds to the next slice goes with its slice. Events that are out of order swap places; all
+// others stay where they are.
 
 // Sorts one block and makes EventBlock::index. Thread-safe for different blocks.
 void put_in_order(EventBlock& block);

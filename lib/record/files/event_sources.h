@@ -135,8 +135,8 @@ class ImperfectTrace : public Error {
   using Error::Error;
 };
 
-// Hands over each event of the trace (plain, gzip or zstd; a list, also one that is not closed or cut, or
-// an object with traceEvents) with these changes:
+// Hands over each event of the trace (plain, gzip or zstd; a list, also one that is not closed or
+// cut, or an object with traceEvents) with these changes:
 //
 //   ts    counts from 1970: the base time of the file is added (Kineto's baseTimeNanoseconds)
 //   pid   becomes `rank` for the process that records, or if it has no events, for the process

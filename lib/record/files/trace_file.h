@@ -48,11 +48,11 @@ using NextPath = std::function<std::string(const FileState& state)>;
 // Not thread-safe.
 class TraceFile {
  public:
-  // Makes a new file in the folder of `path`; a file whose name ends in .gz or .zst is
-  // compressed, the latter at zstd's usual level. It is called `path` once the first text is in it. If somebody else has taken that name meanwhile, it
-  // gets one of `next_path`, or is refused if there is none. With Naming::at_end it gets the name
-  // that finish() is given, and is gone if that is not called. Throws Error if the file cannot be
-  // made.
+  // Makes a new file in the folder of `path`; a file whose name ends in .gz or .zst is compressed,
+  // the latter at zstd's usual level. It is called `path` once the first text is in it. If somebody
+  // else has taken that name meanwhile, it gets one of `next_path`, or is refused if there is none.
+  // With Naming::at_end it gets the name that finish() is given, and is gone if that is not called.
+  // Throws Error if the file cannot be made.
   TraceFile(const std::string& path, int gzip_level, NextPath next_path = {},
             Naming naming = Naming::with_text);
   // Goes on with a file that is in `state`; what comes after that is cut off. Throws Error, and
