@@ -55,7 +55,9 @@ struct RunRequest {
   Team* team = nullptr;  // the processes that read the files; nullptr: this one alone
 };
 
-inline constexpr std::string_view kTorchProducer = "torch.profiler";  // RunFile::producer
+// RunFile::producer
+inline constexpr std::string_view kTorchProducer = "torch.profiler";
+inline constexpr std::string_view kRecorderProducer = "traceloom recorder";
 
 struct RunFile : FileFacts {
   ClockMethod clock = ClockMethod::none;
