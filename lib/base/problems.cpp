@@ -116,6 +116,9 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"unjudged_arrow", info,
      "end of an arrow (s, t, f) that was not compared: too many arrows were open before it, so the "
      "other counts of arrows are \"at least\""},
+    {"displaced_arrow", notice,
+     "end of an arrow (f without \"bp\": \"e\") after the slice of its time, so that viewers bind "
+     "it to the next one (did a program sort the trace by time?); kept as it is"},
     {"rank_from_position", notice,
      "the file does not say its rank; its position among the inputs was used; RANK=path names it"},
     {"rank_disagrees", notice,

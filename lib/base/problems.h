@@ -123,6 +123,7 @@ enum class Problem : std::uint8_t {
   dangling_arrow,
   backward_arrow,
   unjudged_arrow,
+  displaced_arrow,
   // problems of ranks and clocks
   rank_from_position,
   rank_disagrees,

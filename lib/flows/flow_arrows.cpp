@@ -11,6 +11,7 @@
 #include <bit>
 #include <charconv>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 namespace traceloom {
@@ -50,6 +51,35 @@ std::string_view flow_id_key(const Event& event, std::string& scratch) {
   }
   // A global id and a plain id belong to the whole trace alike.
   return is_absent_id(global) ? std::string_view() : id_key(global, scratch);
+}
+
+namespace {
+
+constexpr std::string_view kBindingPoint = "\"bp\"";
+
+// Removes `end` and the white space before it from the end of a text; returns false if it is not
+// there.
+bool take_off(std::string_view& text, std::string_view end) {
+  if (!text.ends_with(end)) return false;
+  text.remove_suffix(end.size());
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  return true;
+}
+
+// Recognizes the text that torch writes for each of its arrows: this takes no walk through all
+// members.
+bool ends_bound_to_slice_around(std::string_view object) {
+  return take_off(object, "}") && take_off(object, "\"e\"") && take_off(object, ":") &&
+         object.ends_with(kBindingPoint) &&
+         !object.substr(0, object.size() - kBindingPoint.size()).ends_with('\\');
+}
+
+}  // namespace
+
+bool binds_to_next_slice(const Event& event) {
+  if (event.phase != 'f' || ends_bound_to_slice_around(event.raw)) return false;
+  return event.raw.find(kBindingPoint) == std::string_view::npos ||
+         find_member(event.raw, "bp") != "\"e\"";
 }
 
 namespace {
@@ -221,6 +251,58 @@ void ArrowTally::settle(std::uint64_t key) {
     return;
   }
   settled_[key / kPageBits].set(key % kPageBits);
+}
+
+void DisplacedEnds::add(const Event& event, std::int64_t start_ns) {
+  const bool is_end = binds_to_next_slice(event);
+  if (!is_end && event.phase != 'X' && event.phase != 'B') return;
+  if (borders_.empty() || borders_.back().ns != start_ns) {
+    if (borders_.size() == 2) close(borders_.back());
+    if (borders_.size() < 2) borders_.emplace_back();
+    borders_.back().ns = start_ns;
+  }
+  const std::hash<std::string_view> hash;
+  const std::uint64_t row = hash(event.text(Key::pid)) * 3 + hash(event.text(Key::tid));
+  borders_.back().marks.push_back({row, event.offset, is_end});
+}
+
+void DisplacedEnds::append(DisplacedEnds& later) {
+  for (Moment& moment : later.borders_) {
+    if (!borders_.empty() && borders_.back().ns == moment.ns) {
+      std::vector<Mark>& marks = borders_.back().marks;
+      marks.insert(marks.end(), moment.marks.begin(), moment.marks.end());
+      continue;
+    }
+    if (!borders_.empty()) close(borders_.back());
+    borders_.assign(1, std::move(moment));
+  }
+  displaced_.add(later.displaced_);
+  later = {};
+}
+
+void DisplacedEnds::finish(ProblemCounts& problems) {
+  for (Moment& moment : borders_) close(moment);
+  problems.add(displaced_);
+  *this = {};
+}
+
+void DisplacedEnds::close(Moment& moment) {
+  std::vector<Mark>& marks = moment.marks;
+  if (std::ranges::any_of(marks, &Mark::is_end))
+    std::ranges::stable_sort(marks, {}, &Mark::row);
+  else
+    marks.clear();
+  for (auto begin = marks.begin(); begin != marks.end();) {
+    const auto end =
+        std::find_if(begin, marks.end(), [&](const Mark& mark) { return mark.row != begin->row; });
+    const auto last = std::find_if(std::reverse_iterator(end), std::reverse_iterator(begin),
+                                   [](const Mark& mark) { return !mark.is_end; });
+    if (last.base() != begin)
+      for (auto late = last.base(); late != end; ++late)
+        displaced_.add(Problem::displaced_arrow, late->offset);
+    begin = end;
+  }
+  marks.clear();
 }
 
 }  // namespace traceloom

@@ -1,5 +1,5 @@
 // The arrows of a trace: flow events (s, t, f), which of them belong together, and which arrows
-// are not whole.
+// are not whole or end at another slice than they seem to.
 #pragma once
 
 #include "base/problems.h"
@@ -29,6 +29,10 @@ namespace traceloom {
 inline bool is_flow_phase(char phase) {
   return phase == 's' || phase == 't' || phase == 'f';
 }
+
+// Returns whether the event is the end of an arrow (f) that is bound to the next slice of its row,
+// not to the one around ("bp": "e").
+bool binds_to_next_slice(const Event& event);
 
 // A merge writes this for a missing name or category.
 inline constexpr std::string_view kQuotedNoName = "\"(none)\"";
@@ -176,6 +180,42 @@ class ArrowTally {
   bool is_closed_ = false;  // no room is left: ends of new arrows are counted only
   std::uint64_t unjudged_ = 0;
   std::uint64_t first_unjudged_ = 0;  // the offset of the first of them
+};
+
+// DisplacedEnds: counts ends of arrows that stand after the slice that begins with them.
+//
+//   DisplacedEnds ends;
+//   ends.add(event, timing.start_ns);      // in parallel, for each chunk
+//   of_file.append(ends);                  // chunk after chunk
+//   of_file.finish(problems);
+
+// Of slices that begin at the time of an end which binds to the next one, viewers take the first
+// after it in the file. If they all stand before it, the arrow ends at a later slice: probably a
+// program has sorted the trace by time and put flows last. Only events of one time that stand
+// together in the file are compared. Memory: 24 bytes for each slice and end of one time.
+class DisplacedEnds {
+ public:
+  void add(const Event& event, std::int64_t start_ns);
+  // Adds what stands after all this in the file.
+  void append(DisplacedEnds& later);
+  // Counts displaced_arrow, and forgets all events.
+  void finish(ProblemCounts& problems);
+
+ private:
+  struct Mark {
+    std::uint64_t row;
+    std::uint64_t offset;
+    bool is_end;
+  };
+  // The slices and ends of one time, in file order.
+  struct Moment {
+    std::int64_t ns = 0;
+    std::vector<Mark> marks;
+  };
+  void close(Moment& moment);
+
+  std::vector<Moment> borders_;  // the first one, which may begin in the chunk before, and the last
+  ProblemCounts displaced_;
 };
 
 }  // namespace traceloom

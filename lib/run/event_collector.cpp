@@ -428,8 +428,9 @@ void EventCollector::visit(ChunkResult& result, std::size_t, const Event& event)
   if (event.phase == 'X' && timing.usable)
     timing.duration_ns = known_duration(event, timing, chunk.problems).value_or(0);
   chunk.events.add(event, timing);
-  if (wanted_.arrows && timing.usable && is_flow_phase(event.phase))
-    chunk.flow_ends.add(event, timing.start_ns);
+  if (!wanted_.arrows || !timing.usable) return;
+  chunk.displaced_ends.add(event, timing.start_ns);
+  if (is_flow_phase(event.phase)) chunk.flow_ends.add(event, timing.start_ns);
 }
 
 void EventCollector::take(ChunkResult& result, std::size_t file) {
@@ -437,6 +438,7 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
   CollectedEvents& collected = files_[file];
   collected.problems.add(chunk.problems);
   for (const FlowEnd& end : chunk.flow_ends.all()) arrows_.add(end);
+  displaced_ends_.append(chunk.displaced_ends);
   collected.evidence.append(chunk.events.evidence());
   collected.starts.add(chunk.events.starts());
   collected.row_names.append(chunk.events.row_names());
@@ -457,6 +459,7 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
     pairs_.reset();
   }
   arrows_.finish(files_[file].problems);
+  displaced_ends_.finish(files_[file].problems);
   place_row_spans(files_[file].parts, files_[file].row_names,
                   {labels_, tracks_, details_, wanted_.frames});
   name_devices_by_rows(files_[file].parts, files_[file].row_names, tracks_);
@@ -468,6 +471,7 @@ void EventCollector::fail_file(std::size_t file, const Error& error) {
   if (!keep_going_) stop_at(error, files_.size());
   pairs_.reset();
   arrows_.finish(files_[file].problems);
+  displaced_ends_.finish(files_[file].problems);
   files_[file] = {};
   files_[file].error = error.what();
 }

@@ -82,11 +82,13 @@ class EventCollector : public FileVisitor {
  private:
   struct Chunk : ChunkResult {
     ChunkEvents events;
-    FlowEnds flow_ends;  // filled only if arrows are wanted
+    FlowEnds flow_ends;  // filled only if arrows are wanted, as the next one
+    DisplacedEnds displaced_ends;
     void reset() {
       problems = {};
       events.reset();
       flow_ends.clear();
+      displaced_ends = {};
     }
   };
   class PairReader;
@@ -99,6 +101,7 @@ class EventCollector : public FileVisitor {
   StringTable details_;
   std::unique_ptr<PairReader> pairs_;  // pairs of the file whose chunks are being taken
   ArrowTally arrows_;                  // arrows of that file, if they are wanted
+  DisplacedEnds displaced_ends_;       // likewise
   ResultPool<Chunk> pool_;
 };
 

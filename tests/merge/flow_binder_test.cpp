@@ -1,5 +1,6 @@
 #include "merge/slices/flow_binder.h"
 
+#include "flows/flow_arrows.h"
 #include "scan/event_scanner.h"
 
 #include <doctest/doctest.h>

@@ -113,3 +113,41 @@ TEST_CASE("arrows: each file has its own, with any number of threads") {
     CHECK(problems_of(run, 1) == Texts{"dangling_arrow 1 at 1: "});
   }
 }
+
+TEST_CASE("arrows: those that end after the slice of their time are counted, over chunks, too") {
+  const auto slice = [](std::int64_t us, int tid, std::size_t padding = 0) {
+    return fmt::format(
+        R"({{"ph":"X","name":"k","ts":{},"dur":1,"pid":1,"tid":{},"args":{{"p":"{}"}}}})", us, tid,
+        std::string(padding, 'p'));
+  };
+  const auto end = [](std::int64_t us, int tid, std::string_view more = "") {
+    return fmt::format(R"({{"ph":"f","cat":"c","name":"a","id":1,"ts":{},"pid":1,"tid":{}{}}})", us,
+                       tid, more);
+  };
+  const auto displaced = [&](const Texts& events, unsigned threads = 1) {
+    RunRequest request;
+    request.arrows = true;
+    request.threads = threads;
+    const Run run = read_texts({{"rank0.json", list(events)}}, request);
+    const ProblemCounts& problems = run.files.at(0).problems;
+    return std::pair(problems.count(Problem::displaced_arrow),
+                     problems.first_offset(Problem::displaced_arrow));
+  };
+  using Found = std::pair<std::uint64_t, std::uint64_t>;
+  CHECK(displaced({slice(5, 1), end(5, 1), slice(6, 1)}) == Found(1, slice(5, 1).size() + 2));
+  CHECK(displaced({slice(5, 1), slice(5, 2), end(5, 2), end(5, 1), end(5, 1)}).first == 3);
+  // A slice that begins with the end stands after it, or none does; or it is bound to one around.
+  CHECK(displaced({end(5, 1), slice(5, 1)}) == Found());
+  CHECK(displaced({slice(5, 1), end(5, 1), slice(5, 1)}) == Found());
+  CHECK(displaced({slice(5, 2), end(5, 1), slice(6, 1)}) == Found());
+  CHECK(displaced({slice(5, 1), end(6, 1), slice(7, 1)}) == Found());
+  CHECK(displaced({slice(5, 1), end(5, 1, R"(,"bp":"e")")}) == Found());
+  // Slice, end and slice fill chunks of their own.
+  const std::size_t much = std::size_t{3} << 20;
+  const std::string padding = fmt::format(R"(,"args":{{"p":"{}"}})", std::string(much, 'p'));
+  for (const unsigned threads : {1U, 4U}) {
+    CHECK(displaced({slice(5, 1, much), end(5, 1, padding), slice(6, 1)}, threads).first == 1);
+    CHECK(displaced({slice(5, 1, much), end(5, 1, padding), slice(5, 1, much)}, threads).first ==
+          0);
+  }
+}

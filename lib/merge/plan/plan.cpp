@@ -1,8 +1,8 @@
 #include "merge/plan/plan.h"
 
 #include "base/problems.h"
+#include "flows/flow_arrows.h"
 #include "identity/evidence/event_tally.h"
-#include "merge/slices/flow_binder.h"
 
 namespace traceloom {
 namespace {

@@ -1,10 +1,7 @@
 #include "merge/slices/flow_binder.h"
 
-#include "base/json_walk.h"
-
 #include <algorithm>
 #include <limits>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -42,25 +39,6 @@ signed char answer(const FlowSlice& slice) {
   return is_none(slice) ? -1 : slice.kept ? 1 : 0;
 }
 
-constexpr std::string_view kBindingPoint = "\"bp\"";
-
-// Removes `end` and the white space before it from the end of a text; returns false if it is not
-// there.
-bool take_off(std::string_view& text, std::string_view end) {
-  if (!text.ends_with(end)) return false;
-  text.remove_suffix(end.size());
-  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
-  return true;
-}
-
-// Recognizes the text that torch writes for each of its arrows: this takes no walk through all
-// members.
-bool ends_bound_to_slice_around(std::string_view object) {
-  return take_off(object, "}") && take_off(object, "\"e\"") && take_off(object, ":") &&
-         object.ends_with(kBindingPoint) &&
-         !object.substr(0, object.size() - kBindingPoint.size()).ends_with('\\');
-}
-
 constexpr auto kByRowAndTime = [](const FlowPlace& a, const FlowPlace& b) {
   return std::tie(a.row, a.ns) < std::tie(b.row, b.ns);
 };
@@ -72,12 +50,6 @@ void sort_unique(std::vector<FlowPlace>& places) {
 }
 
 }  // namespace
-
-bool binds_to_next_slice(const Event& event) {
-  if (event.phase != 'f' || ends_bound_to_slice_around(event.raw)) return false;
-  return event.raw.find(kBindingPoint) == std::string_view::npos ||
-         find_member(event.raw, "bp") != "\"e\"";
-}
 
 FlowBinder::FlowBinder(std::vector<FlowPlace> places) : places_(std::move(places)) {
   const auto waiting = std::stable_partition(

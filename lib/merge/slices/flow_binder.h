@@ -12,12 +12,9 @@
 // enough that one of them stays. So the order of the file does not matter.
 #pragma once
 
-#include "event/event.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 namespace traceloom {
@@ -30,9 +27,6 @@ struct FlowPlace {
 
   bool operator==(const FlowPlace&) const = default;
 };
-
-// Returns whether the flow event is bound to the next slice.
-bool binds_to_next_slice(const Event& event);
 
 struct FlowSlice {
   std::int64_t start_ns = 0;

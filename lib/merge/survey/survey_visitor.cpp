@@ -3,6 +3,7 @@
 #include "base/arithmetic.h"
 #include "base/ascii.h"
 #include "base/json_walk.h"
+#include "flows/flow_arrows.h"
 #include "identity/evidence/recorder_evidence.h"
 #include "json/json_document.h"
 #include "merge/edits/args_edits.h"
@@ -10,7 +11,6 @@
 #include "merge/facts/ids.h"
 #include "merge/frame/top_level_values.h"
 #include "merge/rows/input_tracks.h"
-#include "merge/slices/flow_binder.h"
 #include "scan/event_repair.h"
 
 #include <algorithm>
