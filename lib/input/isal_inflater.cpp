@@ -40,9 +40,13 @@ class IsalInflater : public Inflater {
     const int result = isal_inflate(&state_);
     leave_wide_registers();
     Step step;
-    step.consumed = static_cast<std::ptrdiff_t>(input_size - state_.avail_in);
+    // In damaged data whose text has no room in the output, ISA-L may use a byte after the input
+    // and count it: then less than nothing is left.
+    const bool has_overread = state_.avail_in > input_size;
+    step.consumed = static_cast<std::ptrdiff_t>(
+        has_overread ? input_size : std::size_t{input_size - state_.avail_in});
     step.produced = output_size - state_.avail_out;
-    if (result < 0) {
+    if (result < 0 || has_overread) {
       damaged_ = true;
       if (result == ISAL_INVALID_LOOKBACK || result == ISAL_INVALID_SYMBOL)
         step.produced -= drop_unwritten(output, step.produced);

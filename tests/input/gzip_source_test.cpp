@@ -336,3 +336,18 @@ TEST_CASE("gzip_source: counts the bytes of the file, not of the text") {
   read_all(source);
   CHECK(source.stored_bytes_read() == data.size());
 }
+
+// Found by the fuzzer: ISA-L counts a byte after its input that it had no right to use.
+TEST_CASE("gzip_source: damaged text that does not fit the output ends the data") {
+  using namespace std::string_literals;
+  const std::string data =
+      "\x1f\x8b\x08\0\0\0\0\0\x02\x03\x8b\xe6\x2c\x26\0\x93\x41\xec\x82\x0c\xfe\xff\xff\xfb"s
+      "\x2c\x29\x06\x32\x1d\xb9\xa9\xb9\xd8\xed\x84\xcb\x0e\xb8\x49\x40"s +
+      std::string(47, '\xe1') + "\xb3\xb3\xb3\x1f\x8b\x08\x1f\x8b\x2c\x01\xe1\xe1\x71"s;
+  for (const NamedInflater& inflater : inflaters()) {
+    CAPTURE(inflater.name);
+    for (std::size_t buffer = 1; buffer < 100; ++buffer)
+      CHECK(unpack(inflater, data, buffer, 64 * buffer).problems.kinds() ==
+            std::vector<Problem>{Problem::gzip_damaged});
+  }
+}
