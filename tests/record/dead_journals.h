@@ -1,13 +1,16 @@
-// leave_journal(): makes journals as killed processes leave them, without a process.
+// leave_journal(): makes journals as killed processes leave them, without a process; told_ranges():
+// where such a journal can be damaged.
 #pragma once
 
 #include "record/buffers/registry.h"
 #include "record/journal/journal.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <string>
 #include <sys/mman.h>
+#include <vector>
 
 namespace traceloom::record {
 
@@ -58,6 +61,26 @@ inline std::string leave_journal(const LeftJournal& left) {
   journal.commit_file(left.trace, kStartTicks, left.state);
   munmap(journal.chunks(), journal.chunk_bytes());  // the head is the journal's
   return journal.path();
+}
+
+// A place where a journal says something: most of it is room.
+struct ToldRange {
+  std::size_t begin = 0;
+  std::size_t bytes = 0;
+};
+
+inline std::vector<ToldRange> told_ranges() {
+  constexpr std::size_t kCommit = offsetof(JournalLayout, commits) + sizeof(JournalLayout::Commit);
+  constexpr std::size_t kChunk = JournalLayout::head_bytes();
+  return {{0, offsetof(JournalLayout, segments) + 2 * sizeof(TimeLine::Segment)},
+          {offsetof(JournalLayout, segment_count), 3 * sizeof(std::uint64_t)},
+          {offsetof(JournalLayout, labels), 80},
+          {offsetof(JournalLayout, commit_number), sizeof(std::uint64_t)},
+          {kCommit, offsetof(JournalLayout::Commit, path)},
+          {kCommit + offsetof(JournalLayout::Commit, path), 80},
+          {kCommit + offsetof(JournalLayout::Commit, progress), 64},
+          {kChunk, sizeof(detail::ChunkHeader)},
+          {kChunk + sizeof(detail::ChunkHeader), 12 * sizeof(detail::Slot)}};
 }
 
 }  // namespace traceloom::record

@@ -8,7 +8,6 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -24,26 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A place where a journal says something: most of it is room.
-struct Range {
-  std::size_t begin = 0;
-  std::size_t bytes = 0;
-};
-
-std::vector<Range> told_ranges() {
-  constexpr std::size_t kCommit = offsetof(JournalLayout, commits) + sizeof(JournalLayout::Commit);
-  constexpr std::size_t kChunk = JournalLayout::head_bytes();
-  return {{0, offsetof(JournalLayout, segments) + 2 * sizeof(TimeLine::Segment)},
-          {offsetof(JournalLayout, segment_count), 3 * sizeof(std::uint64_t)},
-          {offsetof(JournalLayout, labels), 80},
-          {offsetof(JournalLayout, commit_number), sizeof(std::uint64_t)},
-          {kCommit, offsetof(JournalLayout::Commit, path)},
-          {kCommit + offsetof(JournalLayout::Commit, path), 80},
-          {kCommit + offsetof(JournalLayout::Commit, progress), 64},
-          {kChunk, sizeof(record::detail::ChunkHeader)},
-          {kChunk + sizeof(record::detail::ChunkHeader), 12 * sizeof(record::detail::Slot)}};
-}
-
 class RandomDamage {
  public:
   explicit RandomDamage(unsigned seed) : random_(seed) {}
@@ -58,8 +37,8 @@ class RandomDamage {
     return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random_);
   }
   void change(std::string& journal) {
-    static const std::vector<Range> kRanges = told_ranges();
-    const Range& range = kRanges[below(kRanges.size())];
+    static const std::vector<ToldRange> kRanges = told_ranges();
+    const ToldRange& range = kRanges[below(kRanges.size())];
     const std::size_t at = range.begin + below(range.bytes);
     if (below(3) == 0) {
       journal[at] = static_cast<char>(below(256));

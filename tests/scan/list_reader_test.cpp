@@ -2,7 +2,6 @@
 
 #include "base/problems.h"
 #include "scan/plain_scan.h"
-#include "support/memory_source.h"
 #include "support/random_trace.h"
 
 #include <doctest/doctest.h>
@@ -14,39 +13,6 @@
 using namespace traceloom;
 
 namespace {
-
-// Does the work of scan_files() for one file, one chunk after another, with chunks of any size.
-FoundFile scan_chunks(const std::string& text, std::size_t chunk_bytes,
-                      std::size_t max_event_bytes = kMaxEventBytes) {
-  Recorder recorder(1);
-  TopLevelParser parser("t.json");
-  ListReader list(recorder, 0, "t.json", parser, max_event_bytes);
-  MemorySource source(text);
-  ChunkReader reader(source, chunk_bytes);
-  bool in_list = false;
-  try {
-    for (Chunk chunk; reader.next(chunk);) {
-      std::size_t skip = 0;
-      if (!in_list) {
-        skip = parser.feed(chunk.text());
-        in_list = parser.state() == TopLevelParser::State::in_list;
-        chunk.at_event_start = false;
-      }
-      ScannedText scanned;
-      if (in_list && (skip > 0 || chunk.at_event_start))
-        scanned = scan_text(recorder, 0, chunk.text().substr(skip), chunk.offset + skip,
-                            skip > 0 ? Position::first : Position::after_comma,
-                            chunk.last ? Behind::nothing : Behind::more_text);
-      if (in_list) list.add(chunk, skip, std::move(scanned));
-    }
-    if (!in_list) parser.finish(text.size(), false);
-    recorder.end_file(0, list.finish(text.size(), {}));
-  } catch (const Error& error) {
-    recorder.files[0].error = error.what();
-  }
-  recorder.files[0].ends = 0;
-  return recorder.files[0];
-}
 
 void check_list_chunks(const std::string& text, std::size_t chunk_bytes) {
   FoundFile expected = scan_whole(text, "t.json");

@@ -6,8 +6,10 @@
 
 #include "base/problems.h"
 #include "scan/event_scanner.h"
+#include "scan/list_reader.h"
 #include "scan/scan_files.h"
 #include "scan/top_level.h"
+#include "support/memory_source.h"
 
 #include <cstdint>
 #include <memory>
@@ -158,5 +160,38 @@ class Recorder : public FileVisitor {
     std::vector<FoundEvent> events;
   };
 };
+
+// Does the work of scan_files() for one file, one chunk after another, with chunks of any size.
+inline FoundFile scan_chunks(const std::string& text, std::size_t chunk_bytes,
+                             std::size_t max_event_bytes = kMaxEventBytes) {
+  Recorder recorder(1);
+  TopLevelParser parser("t.json");
+  ListReader list(recorder, 0, "t.json", parser, max_event_bytes);
+  MemorySource source(text);
+  ChunkReader reader(source, chunk_bytes);
+  bool in_list = false;
+  try {
+    for (Chunk chunk; reader.next(chunk);) {
+      std::size_t skip = 0;
+      if (!in_list) {
+        skip = parser.feed(chunk.text());
+        in_list = parser.state() == TopLevelParser::State::in_list;
+        chunk.at_event_start = false;
+      }
+      ScannedText scanned;
+      if (in_list && (skip > 0 || chunk.at_event_start))
+        scanned = scan_text(recorder, 0, chunk.text().substr(skip), chunk.offset + skip,
+                            skip > 0 ? Position::first : Position::after_comma,
+                            chunk.last ? Behind::nothing : Behind::more_text);
+      if (in_list) list.add(chunk, skip, std::move(scanned));
+    }
+    if (!in_list) parser.finish(text.size(), false);
+    recorder.end_file(0, list.finish(text.size(), {}));
+  } catch (const Error& error) {
+    recorder.files[0].error = error.what();
+  }
+  recorder.files[0].ends = 0;
+  return recorder.files[0];
+}
 
 }  // namespace traceloom
