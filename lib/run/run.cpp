@@ -54,6 +54,7 @@ Places find_places(const std::vector<Input>& inputs, std::vector<CollectedEvents
 std::string producer_of(const FileEvidence& evidence) {
   if (evidence.was_merged_by_us()) return "traceloom " + evidence.merged_by;
   if (evidence.has_several_ranks()) return "a merge of several ranks";
+  if (evidence.recorder.opened_ns()) return std::string(kRecorderProducer);
   if (!evidence.rank_marks.empty()) return "Composer";
   return evidence.is_torch ? std::string(kTorchProducer) : "unknown";
 }
@@ -71,6 +72,7 @@ RunFile describe_run_file(const std::string& path, const CollectedEvents& file,
   described.offset_ns = clock.offset_ns;
   described.collectives = clock.collectives;
   described.producer = producer_of(file.evidence);
+  described.events -= file.phases['M'];  // as a merge counts: metadata says what the others mean
   described.world_size = file.evidence.world_size.value_or(file.evidence.merged_world_size);
   described.devices = file.evidence.devices;
   described.rank_source = to_string(rank.source);

@@ -25,8 +25,19 @@ TEST_CASE("info: a file is told by its producer, rank, phases and span") {
   CHECK(text_in(row, "rank_source") == "global_rank event");
   CHECK(text_in(row, "producer") == "Composer");
   CHECK(text_in(row, "phases") == "B 1, E 1, M 2, X 1");
+  CHECK(number_in(row, "events") == 3);  // as a merge says: metadata is none
   CHECK(number_in(row, "span_ns") == 5'000);
   CHECK(number_in(rows_of(report, "ranks").at(0), "host_spans") == 1);
+}
+
+TEST_CASE("info: our recorder is told from Composer by its clock_pairs") {
+  const std::string pair =
+      R"({"name": "clock_pairs", "ph": "M", "ts": 1795589123768191.413, "pid": 1, "tid": 1,
+          "args": {"when": "start", "mono": 716831122157, "bracket_ns": 50}})";
+  const Run run = read_texts(
+      {{"a.json", TraceText().composer_rank(3, "1000").raw(pair).x("f", 10, 5).array()}});
+  const ReportRow row = rows_of(info_report(run), "rows").at(0);
+  CHECK(text_in(row, "producer") == "traceloom recorder");
 }
 
 TEST_CASE("info: devices and spans of a rank are counted") {

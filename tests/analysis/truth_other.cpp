@@ -95,7 +95,8 @@ std::string check_composer_merge(const TruthRow& row) {
   constexpr double kAdded = 4;
   const Run run = read_paths(row.traces);
   double events = kAdded;
-  for (const RunFile& file : run.files) events += static_cast<double>(file.events);
+  for (const RunFile& file : run.files)
+    events += static_cast<double>(file.events + file.phases['M']);
   return compare(row, "events", events, number_of(row.expected, "events")) +
          compare(row, "rank1_ts_shift_us", static_cast<double>(run.files.at(1).offset_ns) / 1000,
                  number_of(row.expected, "rank1_ts_shift_us"));
