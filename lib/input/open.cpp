@@ -146,8 +146,7 @@ std::string read_head(ByteSource& source) {
 }
 
 // `packing` is that of the layer that was removed last; empty for none.
-std::string why_empty(const std::string& path, const ByteSource& source,
-                      std::string_view packing) {
+std::string why_empty(const std::string& path, const ByteSource& source, std::string_view packing) {
   if (packing.empty())
     return is_pipe(path)
                ? "nothing came through the pipe; nobody writes to it, or its writer failed"
