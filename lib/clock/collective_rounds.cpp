@@ -89,7 +89,11 @@ class ClockFitter {
  public:
   ClockFitter(std::size_t clocks, std::size_t reference, std::int64_t middle_ns,
               const std::vector<CollectiveRound>& rounds)
-      : reference_(reference), rounds_(rounds), fits_(clocks), steady_(clocks), rounds_of_(clocks),
+      : reference_(reference),
+        rounds_(rounds),
+        fits_(clocks),
+        steady_(clocks),
+        rounds_of_(clocks),
         by_messages_(clocks) {
     fits_[reference].outcome = Outcome::reference;
     fits_[reference].partner = reference;
@@ -190,7 +194,8 @@ std::map<std::size_t, ClockFitter::Partner> ClockFitter::partners(bool by_messag
         round.parts, [this](const RoundPart& part) { return is_placed(part.clock); });
     if (known == round.parts.end()) continue;
     const RoundPart* const reference = find_part(round, reference_);
-    const Partner partner{reference != nullptr ? reference_ : known->clock, moving_[index_of(round)]};
+    const Partner partner{reference != nullptr ? reference_ : known->clock,
+                          moving_[index_of(round)]};
     for (const RoundPart& part : round.parts) {
       if (fits_[part.clock].outcome != Outcome::unconnected) continue;
       Partner& best = found.try_emplace(part.clock, partner).first->second;

@@ -145,6 +145,7 @@ void prepare_for_page(RunRequest& request) {
   request.details = true;
   request.samples = true;
   request.python = true;
+  request.most_kinds = kMostKinds;
 }
 
 std::string write_page(const Run& run, const PageOptions& options) {

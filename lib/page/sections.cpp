@@ -92,6 +92,7 @@ void prepare_for_page_tree(RunRequest& request) {
   request.frames = true;
   request.samples = false;
   request.python = false;
+  request.most_kinds = kMostKinds;
 }
 
 PageTree make_page_tree(const Run& run, std::size_t most_nodes) {

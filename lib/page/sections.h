@@ -20,6 +20,9 @@ namespace traceloom {
 
 // The limits that keep a page below 2 MB, whatever the size of the run.
 
+// Names, and devices, streams and counters of a rank: a file of some MB can have a million of them,
+// at some KB each.
+inline constexpr std::size_t kMostKinds = 50'000;
 // Rows of a table, and of one that lists ranks or steps.
 inline constexpr std::size_t kMostTableRows = 60;
 // Nodes of the tree of calls.

@@ -137,6 +137,23 @@ void write_chips(HtmlWriter& html, const Run& run, const std::vector<RankRoles>&
   html.line();
 }
 
+void write_others(HtmlWriter& html, const Run& run) {
+  std::vector<std::string> notes;
+  const auto add = [&](std::int64_t rank, std::size_t count, std::string_view what) {
+    if (count > 0) notes.push_back(fmt::format("rank {}: {} {}", rank, format_count(count), what));
+  };
+  for (const RankEvents& rank : run.ranks) {
+    add(rank.rank, rank.others.devices,
+        "devices, those with the least work, are shown as device -1");
+    add(rank.rank, rank.others.streams, "streams, those with the least work, are shown as one");
+    add(rank.rank, rank.others.counters, "counters, those with the fewest values, are left out");
+  }
+  if (run.labels.has_others())
+    notes.push_back(fmt::format("names after the first {} are shown as one, (other names)",
+                                format_count(kMostKinds)));
+  write_notes(html, notes);
+}
+
 }  // namespace
 
 std::optional<std::int64_t> write_overview(HtmlWriter& html, const PageSource& source,
@@ -144,6 +161,7 @@ std::optional<std::int64_t> write_overview(HtmlWriter& html, const PageSource& s
   const BottleneckAnswer answer = bottleneck_report(source.run);
   write_verdict(html, source, answer.verdict);
   write_chips(html, source.run, roles);
+  write_others(html, source.run);
   const StepGrid grid =
       make_step_grid(roles, source.side.empty() ? kMostGridCells : kMostSideCells);
   if (!grid.cells.empty()) write_step_grid(html, source, grid);
@@ -292,7 +310,7 @@ void write_steps(HtmlWriter& html, const PageSource& source, const std::vector<R
 
 // The first table of `steps`, longest steps first if not all have room.
 Report steps_for_page(const PageSource& source) {
-  Report report = steps_report(source.run, {});
+  Report report = steps_report(source.run, {.most_rows = kMostKinds});
   Table& rows = report.tables.front().table;
   if (rows.rows().size() > source.room(kMostTableRows)) rows.sort_by("total_ns");
   return report;

@@ -361,6 +361,17 @@ void ChunkEvents::reset() {
   track_texts_.clear();
   tracks_.clear();
   last_track_ = kUnknown;
+  // Texts that few events share would be kept by each of the chunks that are read at a time.
+  if (labels_.size() > kMostKept) {
+    label_texts_ = {};
+    labels_ = {};
+  }
+  if (detail_texts_.size() > kMostKept) {
+    detail_texts_ = {};
+    details_in_run_ = {};
+    shape_texts_ = {};
+    details_of_shapes_ = {};
+  }
 }
 
 }  // namespace traceloom

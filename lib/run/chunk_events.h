@@ -76,6 +76,7 @@ class ChunkEvents {
     std::uint32_t in_run = kUnknown;
   };
   static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+  static constexpr std::size_t kMostKept = std::size_t{1} << 14;  // texts for the next chunk
 
   std::uint32_t label_of(const Event& event);
   std::uint32_t track_of(const Event& event);

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace traceloom {
@@ -200,7 +201,16 @@ std::optional<std::int64_t> find_integer(std::string_view text, std::string_view
   return read_number<std::int64_t>(find_detail(text, key));
 }
 
+bool Labels::is_known(std::string_view name, std::string_view category) const {
+  const std::optional<std::uint32_t> name_number = texts_.find(name);
+  const std::optional<std::uint32_t> category_number = texts_.find(category);
+  return name_number && category_number &&
+         pairs_.find(NumberPair(*name_number, *category_number).bytes());
+}
+
 std::uint32_t Labels::intern(std::string_view name, std::string_view category) {
+  if (entries_.size() >= most_ && !is_known(name, category))
+    return intern_other(classify(name, category));
   const std::uint32_t name_number = texts_.intern(name);
   const std::uint32_t category_number = texts_.intern(category);
   const std::uint32_t label = pairs_.intern(NumberPair(name_number, category_number).bytes());
@@ -212,6 +222,16 @@ std::uint32_t Labels::intern(std::string_view name, std::string_view category) {
 std::uint32_t Labels::intern(std::string_view name, std::string_view category,
                              const EventClass& kind) {
   if (kind == classify(name, category)) return intern(name, category);
+  return entries_.size() >= most_ ? intern_other(kind) : intern_special(name, category, kind);
+}
+
+std::uint32_t Labels::intern_other(const EventClass& kind) {
+  has_others_ = true;
+  return intern_special("(other names)", "", kind);
+}
+
+std::uint32_t Labels::intern_special(std::string_view name, std::string_view category,
+                                     const EventClass& kind) {
   const std::uint32_t name_number = texts_.intern(name);
   const std::uint32_t category_number = texts_.intern(category);
   // This key has another length than the key of an ordinary label.

@@ -345,6 +345,9 @@ class Labels {
   std::uint32_t intern(std::string_view name, std::string_view category);
   // Adds a label whose meaning does not follow from name and category alone.
   std::uint32_t intern(std::string_view name, std::string_view category, const EventClass& kind);
+  // Makes labels after the first `most` one for each kind of event, "(other names)".
+  void limit(std::size_t most) { most_ = most; }
+  bool has_others() const { return has_others_; }
 
   std::size_t size() const { return entries_.size(); }
   std::string_view name(std::uint32_t label) const { return texts_[entries_[label].name]; }
@@ -358,9 +361,16 @@ class Labels {
     EventClass kind;
   };
 
+  bool is_known(std::string_view name, std::string_view category) const;
+  std::uint32_t intern_special(std::string_view name, std::string_view category,
+                               const EventClass& kind);
+  std::uint32_t intern_other(const EventClass& kind);
+
   StringTable texts_;
   StringTable pairs_;
   std::vector<Entry> entries_;
+  std::size_t most_ = ~std::size_t{0};
+  bool has_others_ = false;
 };
 
 // The distinct rows (file, pid, tid) of events. Not thread-safe.

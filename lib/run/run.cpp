@@ -13,6 +13,8 @@
 #include <atomic>
 #include <future>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -266,9 +268,61 @@ void select_events(RankEvents& rank, const RunRequest& request) {
   rank.steps.list.rewrite([&](const Step& step) { return request.steps->contains(step.number); });
 }
 
+// Returns the keys without the `most` with the largest sums; ties keep the lower keys.
+template <typename Key>
+std::set<Key> smallest(const std::map<Key, std::int64_t>& sums, std::size_t most) {
+  if (sums.size() <= most) return {};
+  std::vector<std::pair<std::int64_t, Key>> order;
+  order.reserve(sums.size());
+  for (const auto& [key, sum] : sums) order.emplace_back(-sum, key);
+  const auto rest = order.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(order.begin(), rest, order.end());
+  std::set<Key> keys;
+  for (auto one = rest; one != order.end(); ++one) keys.insert(one->second);
+  return keys;
+}
+
+void fold_devices(RankEvents& rank, std::size_t most) {
+  std::map<std::int32_t, std::int64_t> devices;
+  rank.for_each_device(
+      [&](const DeviceSpan& span) { add_to(devices[span.device], span.end_ns - span.start_ns); });
+  const std::set<std::int32_t> other_devices = smallest(devices, most);
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> streams;
+  for (EventColumns& part : rank.parts)
+    for (DeviceSpan& span : part.devices) {
+      if (other_devices.contains(span.device)) span.device = kOtherDevices;
+      add_to(streams[{span.device, span.stream}], span.end_ns - span.start_ns);
+    }
+  // The other devices have a stream, too.
+  const auto other_streams = smallest(streams, most + 1);
+  for (EventColumns& part : rank.parts)
+    for (DeviceSpan& span : part.devices)
+      if (other_streams.contains({span.device, span.stream})) span.stream = kNoId;
+  rank.others.devices = other_devices.size();
+  rank.others.streams = other_streams.size();
+}
+
+void drop_counters(RankEvents& rank, std::size_t most) {
+  using Key = std::pair<std::uint32_t, std::uint32_t>;
+  std::map<Key, std::int64_t> counters;
+  rank.for_each_counter([&](const CounterSample& sample) {
+    ++counters[{sample.label, sample.key}];
+  });
+  const std::set<Key> others = smallest(counters, most);
+  rank.others.counters = others.size();
+  for (EventColumns& part : rank.parts)
+    std::erase_if(part.counters, [&](const CounterSample& sample) {
+      return others.contains({sample.label, sample.key});
+    });
+}
+
 void prepare_rank(RankEvents& rank, const RunRequest& request, const Tracks& tracks) {
   name_devices(rank, tracks);
   select_events(rank, request);
+  if (request.most_kinds > 0) {
+    fold_devices(rank, request.most_kinds);
+    drop_counters(rank, request.most_kinds);
+  }
   rank.kinds = find_kinds(rank.parts);
 }
 
@@ -335,6 +389,7 @@ Run read_run(const RunRequest& request) {
   EventCollector collector(request.inputs.size(), request.keep_going,
                            {request.details, request.arguments, request.frames, request.python,
                             request.samples, request.shapes, request.arrows});
+  if (request.most_kinds > 0) collector.labels().limit(request.most_kinds);
   Team& team = team_or_alone(request.team);
   const FileBlock own = share_out(team, paths_of(request.inputs));
   team.agree([&] {

@@ -49,6 +49,10 @@ struct RunRequest {
                            // RankEvents::is_here
   bool arrows = false;     // also count arrows that lack an end, or end before they start, as
                            // problems of their file (flows/flow_arrows.h)
+  // Of the devices, streams and counters of each rank, the largest so many are kept: all other
+  // devices are one, kOtherDevices, other streams are kNoId, and other counters are left out. Names
+  // after the first so many are one (Labels::limit). 0: no limit.
+  std::size_t most_kinds = 0;
   bool keep_going = false;  // leave out an input that is no trace, instead of throwing its Error
   unsigned threads = 0;     // 0: one a core
   std::function<void(std::uint64_t)> progress = {};  // called as in ScanOptions
@@ -83,6 +87,15 @@ struct EventKinds {
   friend bool operator==(const EventKinds&, const EventKinds&) = default;
 };
 
+inline constexpr std::int32_t kOtherDevices = -1;
+
+// How many of a rank RunRequest::most_kinds has put together, or left out.
+struct OtherKinds {
+  std::size_t devices = 0;
+  std::size_t streams = 0;
+  std::size_t counters = 0;
+};
+
 // The events of one rank. Times are ns since the first event of all files.
 struct RankEvents {
   std::int64_t rank = 0;
@@ -90,6 +103,7 @@ struct RankEvents {
   StepList steps;
   Intervals unrecorded = {};  // times between recordings: run/steps.h
   EventKinds kinds = {};
+  OtherKinds others = {};
   // False if another process of the team has the events, which happens only if the request says
   // `spread`. Then `parts` are empty here; all else is known. See per_rank/per_rank.h.
   bool is_here = true;

@@ -193,7 +193,8 @@ Table Table::for_people(bool wide) const {
       if (!nesting_ || i != nesting_->name) continue;
       if (std::string* const name = std::get_if<std::string>(&cells.back()))
         name->insert(
-            0, std::min(kMostIndent, static_cast<std::size_t>(depth_of(row[nesting_->depth]))), ' ');
+            0, std::min(kMostIndent, static_cast<std::size_t>(depth_of(row[nesting_->depth]))),
+            ' ');
     }
     table.rows_.push_back(std::move(cells));
   }

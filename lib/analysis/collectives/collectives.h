@@ -61,7 +61,7 @@ struct Collective {
   std::int64_t group_size = 0;        // size in the event, otherwise the number of parts
   std::vector<CollectivePart> parts;  // sorted by rank; see add()
   std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();  // of the parts
-  bool complete = true;               // all known ranks of the group have a part
+  bool complete = true;  // all known ranks of the group have a part
   // For one end of a message whose other end is known: the time in which data moved, after both
   // were there.
   std::optional<std::int64_t> transfer_ns = {};

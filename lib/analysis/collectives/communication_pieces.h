@@ -49,8 +49,9 @@ struct CommunicationPiece {
   // For other processes, without the group: see team/wire.h.
   auto wired() {
     return std::tie(what.name, what.dtype, what.bytes, what.group_size, what.parts,
-                    what.shortest_ns, what.bytes_are_input, what.bytes_are_part, what.is_launch_only, seq, start_ns,
-                    own_dtype, own_bytes, peer, shares_range, has_unclear_count, detail);
+                    what.shortest_ns, what.bytes_are_input, what.bytes_are_part,
+                    what.is_launch_only, seq, start_ns, own_dtype, own_bytes, peer, shares_range,
+                    has_unclear_count, detail);
   }
 };
 

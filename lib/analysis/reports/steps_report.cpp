@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <set>
 
 namespace traceloom {
@@ -147,16 +149,43 @@ Table share_table(const std::vector<RankRoles>& ranks) {
   return make_table(rows, columns);
 }
 
-Table rows_table(const std::vector<RankRoles>& ranks, bool raw) {
+// Chooses the longest steps; of equals, the first ones.
+class LongestSteps {
+ public:
+  LongestSteps(const std::vector<RankRoles>& ranks, std::size_t most) {
+    std::vector<std::int64_t> lengths;
+    for (const RankRoles& rank : ranks)
+      for (const StepRoles& step : rank.steps) lengths.push_back(step.total_ns);
+    if (lengths.size() <= most) return;
+    const auto last = lengths.begin() + static_cast<std::ptrdiff_t>(most - 1);
+    std::nth_element(lengths.begin(), last, lengths.end(), std::greater<>());
+    least_ns_ = *last;
+    equals_left_ = static_cast<std::size_t>(std::count(lengths.begin(), last + 1, least_ns_));
+  }
+
+  bool take(const StepRoles& step) {
+    if (step.total_ns != least_ns_) return step.total_ns > least_ns_;
+    if (equals_left_ == 0) return false;
+    --equals_left_;
+    return true;
+  }
+
+ private:
+  std::int64_t least_ns_ = std::numeric_limits<std::int64_t>::min();
+  std::size_t equals_left_ = 0;
+};
+
+Table rows_table(const std::vector<RankRoles>& ranks, const StepsOptions& options) {
   const bool epochs = std::any_of(ranks.begin(), ranks.end(), [](const RankRoles& rank) {
     return std::any_of(rank.steps.begin(), rank.steps.end(),
                        [](const StepRoles& step) { return step.step.epoch != kNoId; });
   });
-  const ColumnsOf<StepRow> columns = step_columns(raw, epochs, has_kinds(ranks));
+  const ColumnsOf<StepRow> columns = step_columns(options.raw, epochs, has_kinds(ranks));
   Table table = empty_table(columns);
+  LongestSteps longest(ranks, options.most_rows);
   for (const RankRoles& rank : ranks)
     for (const StepRoles& step : rank.steps)
-      add_row(table, columns, {rank.rank, step.step.phase, step});
+      if (longest.take(step)) add_row(table, columns, {rank.rank, step.step.phase, step});
   return table;
 }
 
@@ -241,7 +270,10 @@ void note_missing(const Run& run, Report& report) {
 Report steps_report(const Run& run, const StepsOptions& options) {
   const std::vector<RankRoles> ranks = find_all_roles(run);
   Report report("steps", run);
-  report.tables.push_back({"rows", "", rows_table(ranks, options.raw)});
+  report.tables.push_back({"rows", "", rows_table(ranks, options)});
+  if (report.tables.back().table.rows().size() == options.most_rows)
+    report.notes.push_back(
+        fmt::format("only the longest {} steps have a row", format_count(options.most_rows)));
   report.tables.push_back({"summary", "Over all steps", summary_table(ranks)});
   report.tables.push_back({"shares", "Shares of each rank's mean step", share_table(ranks)});
   append_means(run, ranks, report);

@@ -8,6 +8,8 @@ namespace traceloom {
 
 struct StepsOptions {
   bool raw = false;  // add columns of roles by themselves, which overlap
+  // Only so many steps have a row, the longest.
+  std::size_t most_rows = ~std::size_t{0};
 };
 
 // The table "summary" has statistics over all steps of a rank, "shares" and "mean" those of the

@@ -176,12 +176,12 @@ std::vector<StreamRow> rows_of(std::map<StreamKey, std::vector<TimelineSlice>>& 
   std::vector<StreamRow> rows;
   for (Stream& stream : streams) {
     const bool is_placed = &stream < streams.data() + kMostPlaced;
-    auto row = is_placed ? std::find_if(rows.begin(), rows.end(),
-                                        [&](const StreamRow& one) {
-                                          return !one.is_crowded &&
-                                                 !overlap(one.slices, stream.slices);
-                                        })
-                         : rows.end();
+    auto row = is_placed
+                   ? std::find_if(rows.begin(), rows.end(),
+                                  [&](const StreamRow& one) {
+                                    return !one.is_crowded && !overlap(one.slices, stream.slices);
+                                  })
+                   : rows.end();
     if (row == rows.end() && rows.size() < kMostStreamRows) row = rows.emplace(rows.end());
     if (row == rows.end() || !is_placed) {
       row = rows.end() - 1;
