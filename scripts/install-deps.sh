@@ -8,8 +8,8 @@ build=(g++ cmake ninja-build libcli11-dev libsimdjson-dev zlib1g-dev libzstd-dev
        doctest-dev libisal-dev libxxhash-dev libre2-dev libyaml-cpp-dev libboost-math-dev libboost-dev pkgconf)
 # cpack asks `file` what is a program, and dpkg-shlibdeps on which packages it depends.
 debian=(dpkg-dev file)
-# Readers of what the tools generate: manual pages, and completions for each shell.
-test=(groff-base zsh fish "${debian[@]}")
+# Readers of what the tools generate: manual pages, and completions for each shell. The test of growth needs Python.
+test=(groff-base zsh fish python3 "${debian[@]}")
 # For the test of the report page; 440 MB, so not a part of `test`.
 browser=(chromium chromium-driver python3)
 # Both, because a site may have either. The tools are built without them, too.
@@ -17,7 +17,7 @@ mpi=(libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2)
 lint=(clang-format clang-tidy)
 fuzz=(clang libclang-rt-dev)
 bare=(debootstrap git util-linux)
-bench=(time hyperfine pigz isal libbenchmark-dev)
+bench=(python3 time hyperfine pigz isal libbenchmark-dev)
 
 main() {
   local wanted=() missing=() group package

@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""Measures how the processor time and the memory of each command grow with one thing: `./dev bench growth`.
+
+  scripts/bench-growth.py [--check] [--limit N] [--tools FOLDER] [--doublings N] [CASE[/COMMAND]]...
+
+A case of the table `CASES` makes traces of a given size. Each command reads them at the size of the table, at twice
+that size, and so on. It prints a row a command: processor time (user and system) and peak of the resident set at each
+size, and by how much they grow at most with a doubling. What is below a floor (0.1 s, 48 MiB) counts as the floor. The
+last rows are the worst of each case.
+
+--check is for CI, with one doubling. A command fails that takes more than --limit (2.5) times as much for twice the size;
+one whose larger size stays below that many floors needs no second run. A command that fails is measured twice more, and
+the least counts. A run that ends by a signal, or takes more than 60 s of processor time or 8 GiB of addresses, fails as
+well."""
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+FLOOR_SECONDS = 0.1
+FLOOR_MIB = 48
+MOST_SECONDS = 60
+MOST_BYTES = 8 << 30
+ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+
+
+class Trace:
+    """A trace of one rank; times are in us. Durations on the side "new" are 1 % longer."""
+
+    def __init__(self, folder, name="rank0.json", rank=0, world=1, start=0):
+        self.file = open(f"{folder}/{name}", "w")
+        self.longer = 1.01 if folder.endswith("new") else 1
+        self.file.write('{"schemaVersion":1,"distributedInfo":{"backend":"nccl","rank":%d,"world_size":%d},'
+                        '"baseTimeNanoseconds":%d,"traceEvents":[\n' % (rank, world, start * 1000))
+        self.file.write('{"ph":"M","name":"process_name","pid":1,"tid":0,"ts":0,"args":{"name":"python"}}')
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.file.write("\n]}\n")
+        self.file.close()
+
+    def event(self, text):
+        self.file.write(",\n{" + text + "}")
+
+    def span(self, category, name, ts, dur, pid=1, tid=1, args=""):
+        self.event(f'"ph":"X","cat":"{category}","name":"{name}","pid":{pid},"tid":{tid},"ts":{ts},'
+                   f'"dur":{dur * self.longer:.3f},"args":{{{args}}}')
+
+    def operator(self, name, ts, dur):
+        self.span("cpu_op", name, ts, dur)
+
+    def kernel(self, name, ts, dur, link, device=0, stream=7, tid=7, args=""):
+        self.span("cuda_runtime", "cudaLaunchKernel", ts, 1, args=f'"correlation":{link}')
+        self.span("kernel", name, ts + 2, dur, device, tid,
+                  f'"correlation":{link},"device":{device},"stream":{stream}{args}')
+
+    def all_reduce(self, ts, dur, link, world):
+        self.kernel(ALL_REDUCE, ts, dur, link, stream=20, tid=20, args=(
+            f',"Collective name":"allreduce","In msg nelems":1000,"Out msg nelems":1000,"Group size":{world},'
+            f'"dtype":"Float","Process Group Name":"0","Process Group Description":"default_pg","Seq":{link}'))
+
+    def step(self, number, ts, dur):
+        self.span("user_annotation", f"ProfilerStep#{number}", ts, dur)
+
+
+def one_trace(fill):
+    """A case in which all grows in the trace of one rank, whose one step covers n times 10 us."""
+    def make(folder, n):
+        with Trace(folder) as trace:
+            trace.step(1, 0, 10 * n + 20)
+            fill(trace, n)
+    return make
+
+
+def depth(trace, n):
+    for i in range(n):
+        trace.operator(f"op{i % 50}", i, 10 * n - 2 * i)
+
+
+def begins(trace, n):
+    for i in range(n):
+        trace.event(f'"ph":"B","cat":"cpu_op","name":"op{i % 50}","pid":1,"tid":1,"ts":{i}')
+    for i in range(n):
+        trace.event(f'"ph":"E","pid":1,"tid":1,"ts":{n + i}')
+
+
+def brackets(trace, n):
+    trace.span("cpu_op", "op", 1, 5, args='"list":' + "[" * n + "]" * n)
+    trace.kernel("kernel", 10, 5, 1, args=',"map":' + '{"a":' * n + "1" + "}" * n)
+
+
+def categories(trace, n):
+    for i in range(n):
+        trace.span(f"category{i}", f"op{i % 50}", 10 * i, 9)
+
+
+def counters(trace, n):
+    for i in range(n):
+        trace.event(f'"ph":"C","name":"counter{i}","pid":1,"ts":{10 * i},"args":{{"value":{i}}}')
+
+
+def steps(folder, n):
+    with Trace(folder) as trace:
+        for i in range(n):
+            trace.step(i, 100 * i, 99)
+            trace.kernel("kernel", 100 * i + 5, 80, i)
+
+
+def ranks(folder, n, collectives=10):
+    for rank in range(n):
+        with Trace(folder, f"rank{rank}.json", rank, n, 1_700_000_000_000_000 + rank % 7) as trace:
+            for i in range(collectives):
+                trace.step(i, 100 * i, 99)
+                trace.kernel("kernel", 100 * i + 5, 30 + rank % 5, 2 * i)
+                trace.all_reduce(100 * i + 50, 40 - rank % 5, 2 * i + 1, n)
+
+
+def files(folder, n):
+    for i in range(n):
+        with Trace(folder, f"rank0_{i}.json", start=1_700_000_000_000_000 + 1000 * i) as trace:
+            trace.step(i, 0, 99)
+            trace.kernel("kernel", 5, 80, i)
+
+
+def history(folder, n):
+    """Two captures, and next to the one of the base the baselines of n older versions, whose times differ."""
+    ranks(folder, 2, 100)
+    if not folder.endswith("base"):
+        return
+    made = subprocess.run([f"{options.tools}/trace-stats", "baseline", folder], check=True, stdout=subprocess.PIPE)
+    version = json.loads(made.stdout)
+    os.mkdir(f"{folder}.history")
+    for i in range(n):
+        for capture in version["captures"]:
+            capture["name"] = f"v{i}/c0"
+            capture["steps_ns"] = [ns + 1 for ns in capture["steps_ns"]]
+        with open(f"{folder}.history/v{i}.json", "w") as file:
+            json.dump(version, file, separators=(",", ":"))
+
+
+# The first size, which is what CI compares with its double, and what makes it.
+CASES = {
+    "depth": (10_000, one_trace(depth)),
+    "begins": (10_000, one_trace(begins)),
+    "brackets": (100_000, one_trace(brackets)),
+    "streams": (20_000, one_trace(lambda trace, n: [
+        trace.kernel(f"kernel{i % 50}", 10 * i, 20, i, stream=i) for i in range(n)])),
+    "devices": (20_000, one_trace(lambda trace, n: [
+        trace.kernel(f"kernel{i % 50}", 10 * i, 20, i, device=i) for i in range(n)])),
+    "names": (20_000, one_trace(lambda trace, n: [
+        (trace.operator(f"op{i}", 10 * i, 9), trace.kernel(f"kernel{i}", 10 * i, 9, i)) for i in range(n)])),
+    "categories": (20_000, one_trace(categories)),
+    "counters": (20_000, one_trace(counters)),
+    "steps": (5_000, steps),
+    "ranks": (1_000, ranks),
+    "files": (1_000, files),
+    "collectives": (1_000, lambda folder, n: ranks(folder, 4, n)),
+    "history": (1_000, history),
+}
+
+
+def commands():
+    listed = subprocess.run([f"{options.tools}/trace-stats", "--list-commands"], check=True, stdout=subprocess.PIPE)
+    return ["merge"] + [line.split()[0] for line in listed.stdout.decode().splitlines()]
+
+
+def arguments(case, command, base, new, output):
+    if command == "merge":
+        return [f"{options.tools}/trace-merge", base, "--max-tracks", "10000000", "-o", output]
+    inputs = [base]
+    if command == "compare":
+        inputs = ["--base", base, "--new", new]
+        if case == "history":
+            inputs += ["--history", f"{base}.history"]
+    return [f"{options.tools}/trace-stats", command, *inputs, "-o", output]
+
+
+def limit_process():
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+
+
+def measure(words):
+    """Returns seconds, MiB and the exit code, or None if the run did not end by itself."""
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=limit_process)
+    errors = process.stderr.read().decode(errors="replace")
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode < 0 or process.returncode > 3 or "out of memory" in errors:
+        return None
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, process.returncode
+
+
+class Inputs:
+    """The traces of a case, by size, in folders of their own."""
+
+    def __init__(self, work, case):
+        self.folder = f"{work}/{case}"
+        self.make = CASES[case][1]
+        self.made = set()
+
+    def sides(self, n):
+        pair = [f"{self.folder}/{n}/{side}" for side in ("base", "new")]
+        for folder in pair:
+            if folder not in self.made:
+                os.makedirs(folder)
+                self.make(folder, n)
+                self.made.add(folder)
+        return pair
+
+
+def growth(before, after, floor):
+    return after / max(before, floor)
+
+
+def grows_too_fast(small, large):
+    return (small is None or large is None or growth(small[0], large[0], FLOOR_SECONDS) > options.limit
+            or growth(small[1], large[1], FLOOR_MIB) > options.limit)
+
+
+def least(runs):
+    return None if None in runs else tuple(min(values) for values in zip(*runs))
+
+
+def check(run, n):
+    """Returns the measurements of n and 2n if they differ by too much, else None."""
+    floor = (FLOOR_SECONDS, FLOOR_MIB)
+    large = run(2 * n)
+    if not grows_too_fast(floor, large):
+        return None
+    small = run(n)
+    for _ in range(2):
+        if not grows_too_fast(small, large):
+            return None
+        if large is None:
+            break
+        small, large = least([small, run(n)]), least([large, run(2 * n)])
+    return (small, large) if grows_too_fast(small, large) else None
+
+
+def words_of(run):
+    # Exit code 2 says that there would be too many rows, or that what was asked for is not in these traces.
+    return "failed" if run is None else f"{run[0]:.2f} s, {run[1]:.0f} MiB" + (", refused" if run[2] == 2 else "")
+
+
+def print_rows(case, command, n, run):
+    """Prints a row with all sizes; returns the worst growth and the row."""
+    runs = []
+    for i in range(options.doublings + 1):
+        runs.append(run(n << i))
+        if runs[-1] is None:
+            break
+    worst = [99 if None in runs else max(growth(a[k], b[k], floor) for a, b in zip(runs, runs[1:]))
+             for k, floor in enumerate((FLOOR_SECONDS, FLOOR_MIB))]
+    row = f"| {case}, {n:,} | {command} | " + " | ".join(map(words_of, runs)) + f" | {worst[0]:.1f} | {worst[1]:.1f} |"
+    print(row, flush=True)
+    return max(worst), row
+
+
+def main():
+    global options
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--limit", type=float, default=2.5)
+    parser.add_argument("--tools", default="build/release/bin")
+    parser.add_argument("--doublings", type=int, default=2)
+    parser.add_argument("only", nargs="*", metavar="CASE[/COMMAND]")
+    options = parser.parse_args()
+    unknown = [name for name in options.only if name.split("/")[0] not in CASES]
+    if unknown:
+        parser.error(f"no such case: {unknown[0]}; there are {', '.join(CASES)}")
+    wrong, worst = [], []
+    if not options.check:
+        sizes = "".join(f" | x {1 << i}" for i in range(options.doublings + 1))
+        print(f"| case, size | command{sizes} | time grows by | memory grows by |")
+        print("|:--|:--|" + "--:|" * (options.doublings + 3))
+    for case, (n, _) in CASES.items():
+        chosen = [command for command in (["compare"] if case == "history" else commands())
+                  if not options.only or case in options.only or f"{case}/{command}" in options.only]
+        if not chosen:
+            continue
+        rows = []
+        with tempfile.TemporaryDirectory(prefix="growth-") as work:
+            inputs = Inputs(work, case)
+            for command in chosen:
+                def run(size):
+                    base, new = inputs.sides(size)
+                    return measure(arguments(case, command, base, new, f"{work}/output"))
+                if not options.check:
+                    rows.append(print_rows(case, command, n, run))
+                elif found := check(run, n):
+                    wrong.append(f"{case}/{command}: {n}: {words_of(found[0])}; {2 * n}: {words_of(found[1])}")
+        if rows:
+            worst.append(max(rows)[1])
+    if worst:
+        print("\nThe worst of each case:\n\n" + "\n".join(worst))
+    for line in wrong:
+        print(f"growth: twice the size takes more than {options.limit:g} times as much: {line}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
