@@ -267,7 +267,7 @@ CLI::Option* add_inputs(CLI::App& app, std::vector<std::string>& inputs) {
 }
 
 CLI::Option* add_output(CLI::App& app, std::string& path) {
-  return app.add_option("-o,--output", path, "Write to FILE; .gz or .zst compresses, - is stdout")
+  return app.add_option("-o,--output", path, "Write to FILE; .gz or .zst packs, - is stdout")
       ->type_name("FILE")
       ->group(kCommonGroup);
 }
