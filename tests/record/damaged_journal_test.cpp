@@ -150,3 +150,15 @@ TEST_CASE("damaged journal: one of which no event can be read stays") {
     damages.push_back({slot_at(i) + offsetof(Slot, kind), 0xff});
   check_kept(damages, "is damaged: none of its events can be read; it stays as it is");
 }
+
+// Found by the fuzzer: a journal of 1.2 MB became a trace of 40 MB.
+TEST_CASE("damaged journal: the name of a marker ends where the text does") {
+  const TemporaryFolder folder;
+  constexpr std::uint32_t kRoom = JournalLayout::kLabelBytes;
+  const RecoveredTrace result =
+      recover_after(folder, {{offsetof(JournalLayout, label_bytes), kRoom},
+                             {offsetof(JournalLayout, labels) + sizeof(std::uint32_t), kRoom}});
+  CHECK(result.problem == "");
+  CHECK(Events::of_file(result.path).of("work", "X").size() == 10);
+  CHECK(fs::file_size(result.path) < 10'000);
+}

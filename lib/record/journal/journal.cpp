@@ -39,11 +39,13 @@ std::uint32_t take_number(std::string_view& text) {
   return number;
 }
 
+// If the size is damaged, the text ends at a zero: the room for labels is full of them, and each of
+// a name would be written as six characters, for each event.
 std::string take_text(std::string_view& text) {
   const std::uint32_t size = take_number(text);
-  std::string taken(text.substr(0, size));
+  const std::string_view taken = text.substr(0, size);
   text.remove_prefix(taken.size());
-  return taken;
+  return std::string(taken.substr(0, taken.find('\0')));
 }
 
 template <std::size_t kSize>
