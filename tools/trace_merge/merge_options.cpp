@@ -265,10 +265,10 @@ void add_output_options(CLI::App& app, MergeCommand& command) {
   // Composer's merger spells it --output_file.
   add_output(app, command.merge.output)->group(group);
   app.add_option("--output_file", command.merge.output)->group("");
-  app.add_option("--level", command.merge.level,
-                 fmt::format("Compress from {} (fast) to {} (small) [.gz: {}, .zst: {}]", kMinLevel,
-                             kMaxLevel, level_or_default(0, Packing::gzip),
-                             level_or_default(0, Packing::zstd)))
+  app.add_option(
+         "--level", command.merge.level,
+         fmt::format("Compress from {} (fast) to {}; {} for .gz, {} for .zst", kMinLevel, kMaxLevel,
+                     level_or_default(0, Packing::gzip), level_or_default(0, Packing::zstd)))
       ->group(group)
       ->type_name("N");
   app.add_option("--gzip-level", command.merge.level)->group("");  // its name up to 0.2
