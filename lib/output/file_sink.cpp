@@ -167,10 +167,11 @@ void remove_if_abandoned(const std::string& path) {
 namespace {
 
 void remove_abandoned(const fs::path& folder, const std::string& stem) {
+  std::error_code ignored;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error))
-    if (is_temporary_name(entry->path().filename().native(), stem))
+    if (is_temporary_name(entry->path().filename().native(), stem) && !entry->is_directory(ignored))
       remove_if_abandoned(entry->path().native());
 }
 

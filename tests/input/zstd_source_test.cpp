@@ -84,7 +84,7 @@ TEST_CASE("zstd_source: a cut keeps the blocks that are whole") {
     ends.push_back(
         zstd_stream({pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(count)}).size() -
         empty_end);
-  for (std::size_t cut = whole.size() - 1; cut > 97; cut -= 97) {
+  for (std::size_t cut = whole.size() - 1; cut > 611; cut -= 611) {
     const std::size_t kept = kPiece * static_cast<std::size_t>(std::ranges::count_if(
                                           ends, [&](std::size_t end) { return end <= cut; }));
     check_unpacked(whole.substr(0, cut), text.substr(0, kept), {Problem::zstd_cut}, kept);
