@@ -30,6 +30,10 @@ constexpr std::string_view kToUtf8 = "convert it to UTF-8 first (iconv -f UTF-16
 constexpr std::string_view kNeedsJson = "Chrome JSON traces are needed";
 
 constexpr std::array kMagics{
+    Magic{0,
+          "\x89TLDG\r\n\x1a"sv,
+          {"a digest of an older Traceloom",
+           "unpack it with that: trace-merge DIGEST -o TRACE.json"}},
     Magic{0, "PK\3\4"sv, {"a zip archive", "unpack it first (unzip)"}},
     Magic{0, "PK\5\6"sv, {"an empty zip archive", kNeedsJson}},
     Magic{0, "\x04\x22\x4d\x18"sv, {"lz4 compressed", "unpack it first (lz4 -d)"}},

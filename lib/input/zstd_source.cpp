@@ -18,9 +18,13 @@ constexpr std::size_t kFrameStartBytes = 5;                     // what the deco
 constexpr std::size_t kBlockHeaderBytes = 3;
 constexpr std::size_t kWorthAThread = 4096;  // packed bytes: some 50 us, a thread costs 10
 
-std::optional<std::string> unpack_frame(std::string_view frame) {
+// Without a `context` it makes one.
+std::optional<std::string> unpack_frame(ZSTD_DCtx* context, std::string_view frame) {
   std::string text(ZSTD_getFrameContentSize(frame.data(), frame.size()), '\0');
-  const std::size_t size = ZSTD_decompress(text.data(), text.size(), frame.data(), frame.size());
+  const std::size_t size =
+      context == nullptr
+          ? ZSTD_decompress(text.data(), text.size(), frame.data(), frame.size())
+          : ZSTD_decompressDCtx(context, text.data(), text.size(), frame.data(), frame.size());
   if (ZSTD_isError(size) != 0) return std::nullopt;
   text.resize(size);
   return text;
@@ -90,10 +94,12 @@ void ZstdSource::look_ahead() {
     frame.packed.assign(at_hand().data(), *size);
     position_ += *size;
     // Where no thread can be started, the library unpacks in the thread that reads.
-    const auto policy = threads_ > 1 && *size >= kWorthAThread
-                            ? std::launch::async | std::launch::deferred
-                            : std::launch::deferred;
-    frame.text = std::async(policy, [&packed = frame.packed] { return unpack_frame(packed); });
+    const bool has_thread = threads_ > 1 && *size >= kWorthAThread;
+    frame.text =
+        std::async(has_thread ? std::launch::async | std::launch::deferred : std::launch::deferred,
+                   [&packed = frame.packed, context = has_thread ? nullptr : context_.get()] {
+                     return unpack_frame(context, packed);
+                   });
   }
 }
 
@@ -183,7 +189,7 @@ void ZstdSource::fail(std::size_t error, std::size_t fed) {
     case ZSTD_error_frameParameter_windowTooLarge:
       throw Error(name_,
                   "needs more than 128 MiB of memory to be unpacked; pack it again with a smaller "
-                  "window (zstd -dc --long=31 FILE | zstd)");
+                  "window (zstd -dc --long=31 FILE | zstd), or copy it again");
     case ZSTD_error_dictionary_wrong:
       throw Error(name_, "is packed with a dictionary; unpack it first (zstd -d -D DICTIONARY)");
     case ZSTD_error_checksum_wrong:

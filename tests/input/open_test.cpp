@@ -140,6 +140,8 @@ TEST_CASE("open: an empty input is an error that says why it is empty") {
 
 TEST_CASE("open: names what is no JSON text, and the way out") {
   CHECK(refusal_of("PK\3\4rest") == "is a zip archive; unpack it first (unzip)");
+  CHECK(refusal_of("\x89TLDG\r\n\x1a\2rest") ==
+        "is a digest of an older Traceloom; unpack it with that: trace-merge DIGEST -o TRACE.json");
   CHECK(refusal_of("PK\5\6") == "is an empty zip archive; Chrome JSON traces are needed");
   CHECK(refusal_of("\x04\x22\x4d\x18") == "is lz4 compressed; unpack it first (lz4 -d)");
   CHECK(refusal_of("BZh91AY&SY") == "is bzip2 compressed; unpack it first (bzip2 -d)");

@@ -180,7 +180,7 @@ Options:
       --check               Check twice
 
 Common options:
-  -o, --output FILE         Write to FILE; .gz compresses, - is stdout
+  -o, --output FILE         Write to FILE; .gz or .zst packs, - is stdout
   -j, --threads N           Use N threads; 0: one per core [default: 0]
   -h, --help                Show this help
       --version             Show the version

@@ -396,7 +396,7 @@ void read_words(const MergeWords& words, MergeCommand& command) {
 // Refuses names of formats that are not written: readers would fail to open such a file.
 void refuse_other_packing(const std::string& output) {
   const std::string name = to_lower(output);
-  for (const std::string_view ending : {".zip", ".bz2", ".xz", ".lz4", ".7z"})
+  for (const std::string_view ending : {".zip", ".bz2", ".xz", ".lz4", ".7z", ".zstd", ".tzst"})
     if (name.ends_with(ending))
       throw UsageError(
           fmt::format("-o {}: {} cannot be written; choose a name in .json, .json.gz or .json.zst",

@@ -24,7 +24,7 @@ void add_trace_options(CLI::App& app, TraceOptions& options) {
       ->capture_default_str()
       ->group(kTraceGroup);
   app.add_option("--file-name", options.file_name,
-                 "Name of the trace; .gz compresses\n"
+                 "Name of the trace; .gz or .zst packs\n"
                  "{rank}, {epoch} and the other placeholders of Composer's profiler are filled in.")
       ->type_name("NAME")
       ->capture_default_str()

@@ -24,9 +24,12 @@ namespace {
 constexpr std::string_view kBegin = "{\"traceloom_baseline\":";
 constexpr std::int64_t kVersion = 2;
 constexpr std::int64_t kRowsByRank = 1;  // the version in which each rank has all of its rows
-constexpr std::size_t kMostText = std::size_t{1} << 30;
+constexpr std::size_t kMostText = std::size_t{512} << 20;
 // More than 20 captures of 4,096 ranks with 500 rows have. A crafted file asks for more.
-constexpr std::size_t kMostRowBytes = std::size_t{4} << 30;
+constexpr std::size_t kMostRowBytes = std::size_t{1} << 30;
+// What ranks have of the sequence of another, which takes no room in the file: 4,096 ranks of 16,384
+// kernels.
+constexpr std::size_t kMostSharedBytes = std::size_t{256} << 20;
 
 // Names occur in many rows, so that a row has only the number of its text.
 class TextWriter {
@@ -272,6 +275,13 @@ class BaselineReader {
     room_ -= bytes;
   }
 
+  const std::vector<std::uint32_t>& take_shared(const std::vector<std::uint32_t>& sequence) {
+    const std::size_t bytes = sequence.size() * sizeof sequence.front();
+    if (bytes > shared_room_) fail("has more kernels than a run of 4,096 ranks");
+    shared_room_ -= bytes;
+    return sequence;
+  }
+
   void add_row(CaptureRank& rank, CaptureRow row) {
     take_room(sizeof row);
     if (row.exclusive_ns < 0 || row.total_ns < 0 || row.count < 0)
@@ -327,8 +337,7 @@ class BaselineReader {
       for (const std::int64_t row : integers(member(object, "sequence")))
         rank.sequence.push_back(static_cast<std::uint32_t>(std::min(row, kNoRow)));
     else
-      rank.sequence = shared.sequence;
-    take_room(rank.sequence.size() * sizeof rank.sequence.front());
+      rank.sequence = take_shared(shared.sequence);
     for (const std::uint32_t row : rank.sequence)
       if (row >= rank.rows.size()) fail("is no whole baseline: a row is missing");
     if (is_first) shared.sequence = rank.sequence;
@@ -372,6 +381,7 @@ class BaselineReader {
   std::vector<std::string> texts_;
   std::map<std::array<std::int64_t, 4>, SharedKey> keys_;  // by the numbers in the file
   std::size_t room_ = kMostRowBytes;
+  std::size_t shared_room_ = kMostSharedBytes;
 };
 
 template <typename List>
