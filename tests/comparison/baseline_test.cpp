@@ -238,6 +238,23 @@ TEST_CASE("baseline: a file that is none, or not whole, is refused") {
         "is no whole baseline: a text is missing; make it again with trace-stats baseline");
 }
 
+// A file of 4 KB asked for 8 GB.
+TEST_CASE("baseline: what ranks have of the sequence of another is bounded") {
+  Capture capture = small_capture("c0", 100);
+  capture.ranks[0].sequence.assign(1'000'000, 0);
+  capture.ranks.push_back(capture.ranks[0]);
+  Baseline baseline;
+  baseline.append({capture});
+  std::string text = baseline_json(baseline);
+  const std::size_t begin = text.rfind("{\"rank\":");
+  REQUIRE(begin != std::string::npos);
+  const std::string second = "," + text.substr(begin, text.find('}', begin) + 1 - begin);
+  CHECK(second.size() < 200);
+  for (int i = 0; i < 70; ++i) text.insert(begin + second.size() - 1, second);
+  CHECK(refusal(text) ==
+        "has more kernels than a run of 4,096 ranks; make it again with trace-stats baseline");
+}
+
 TEST_CASE("baseline: a number that is none is refused with its text") {
   const auto with_world = [](const std::string& number) {
     Baseline baseline;
