@@ -112,11 +112,12 @@ def steps(folder, n):
 
 
 def ranks(folder, n, collectives=10):
+    """No two ranks are alike to the nanosecond: files that may be copies are compared in pairs."""
     for rank in range(n):
         with Trace(folder, f"rank{rank}.json", rank, n, 1_700_000_000_000_000 + rank % 7) as trace:
             for i in range(collectives):
                 trace.step(i, 100 * i, 99)
-                trace.kernel("kernel", 100 * i + 5, 30 + rank % 5, 2 * i)
+                trace.kernel("kernel", 100 * i + 5, round(30 + rank % 5 + rank / 1000, 3), 2 * i)
                 trace.all_reduce(100 * i + 50, 40 - rank % 5, 2 * i + 1, n)
 
 

@@ -26,9 +26,9 @@ constexpr std::int64_t kVersion = 2;
 constexpr std::int64_t kRowsByRank = 1;  // the version in which each rank has all of its rows
 constexpr std::size_t kMostText = std::size_t{512} << 20;
 // More than 20 captures of 4,096 ranks with 500 rows have. A crafted file asks for more.
-constexpr std::size_t kMostRowBytes = std::size_t{1} << 30;
-// What ranks have of the sequence of another, which takes no room in the file: 4,096 ranks of 16,384
-// kernels.
+constexpr std::size_t kMostRowBytes = std::size_t{2} << 30;
+// What ranks have of the sequence of another, which takes no room in the file: 4,096 ranks of
+// 16,384 kernels.
 constexpr std::size_t kMostSharedBytes = std::size_t{256} << 20;
 
 // Names occur in many rows, so that a row has only the number of its text.
