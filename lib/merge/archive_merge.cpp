@@ -70,10 +70,11 @@ std::string perfetto_manifest(const std::vector<ArchivedRank>& ranks, std::int64
 }
 
 RankArchive::RankArchive(const std::string& path, int level, StdoutUse stdout_use)
-    : archive_(open_file_sink(path, stdout_use)), path_(path), level_(level), spool_(path) {
-  archive_ = pack_by_name(std::move(archive_), path, level);
-  packed_ = dynamic_cast<PackedSink*>(archive_.get());
-}
+    : archive_(pack_by_name(open_file_sink(path, stdout_use), path, level)),
+      packed_(dynamic_cast<PackedSink*>(archive_.get())),
+      path_(path),
+      level_(level),
+      spool_(path) {}
 
 void RankArchive::add(std::string_view name, std::string_view text) {
   archive_->write(tar_header(name, text.size()));
@@ -92,9 +93,8 @@ void RankArchive::add(std::string_view name, const std::function<void(MergeOutpu
     archive_->write(tar_padding(spool_.size()));
     return;
   }
-  const Packing packing = packing_of_name(path_);
-  PackedSink blocks(spool_.open_sink(), packing, level_, Framing::none);
-  MergeOutput member(blocks, packing, level_, path_);
+  PackedSink blocks(spool_.open_sink(), packing_of_name(path_), level_, Framing::none);
+  MergeOutput member(blocks, path_);
   write(member);
   member.close();
   archive_->write(tar_header(name, blocks.text_size()));

@@ -209,7 +209,7 @@ void PackedSink::close() {
 
 void PackedSink::flush_pending() {
   if (pending_.empty()) return;
-  append(compress_block(pending_, level_, packing_));
+  append(compress(pending_));
   pending_.clear();
 }
 

@@ -51,7 +51,7 @@ std::unique_ptr<Deflater> make_zlib_deflater();
 // order.
 //
 //   PackedSink sink(open_file_sink("merged.json.gz"), Packing::gzip, 1);
-//   CompressedBlock block = compress_block(text, 1);   // in any thread
+//   CompressedBlock block = sink.compress(text);       // in any thread
 //   sink.write_block(block);                           // in order
 //   sink.close();
 //
@@ -111,6 +111,10 @@ class PackedSink : public Sink {
 
   // Gathers text into blocks of kPackedBlockBytes and compresses them in the calling thread.
   void write(std::string_view bytes) override;
+  // Makes a block of the text as write() does. Thread-safe.
+  CompressedBlock compress(std::string_view text) const {
+    return compress_block(text, level_, packing_);
+  }
   // Appends a block that was compressed elsewhere, after the text that write() has gathered.
   void write_block(const CompressedBlock& block);
   void complete() override;

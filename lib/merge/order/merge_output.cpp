@@ -51,7 +51,7 @@ class OthersFile {
 PartOutput::PartOutput(const std::string& path, int level) : path_(path), spool_(path) {
   if (const Packing packing = packing_of_name(path); packing != Packing::none) {
     packed_.emplace(spool_.open_sink(), packing, level, Framing::none);
-    output_.emplace(*packed_, packing, level, path);
+    output_.emplace(*packed_, path);
   } else {
     output_.emplace(spool_.open_sink(), path);
   }

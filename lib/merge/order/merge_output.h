@@ -32,29 +32,20 @@ class MergeOutput {
  public:
   // Packs as packing_of_name() says; `level` 0 is the default.
   MergeOutput(const std::string& path, int level, StdoutUse stdout_use = {})
-      : path_(path), owned_(open_file_sink(path, stdout_use)), sink_(owned_.get()), level_(level) {
-    packing_ = packing_of_name(path);
-    if (packing_ == Packing::none) return;
-    auto packed = std::make_unique<PackedSink>(std::move(owned_), packing_, level);
-    sink_ = packed_ = packed.get();
-    owned_ = std::move(packed);
-  }
+      : path_(path),
+        owned_(pack_by_name(open_file_sink(path, stdout_use), path, level)),
+        sink_(owned_.get()),
+        packed_(dynamic_cast<PackedSink*>(sink_)) {}
   // Writes plain text. `path` names the file that the text becomes a part of.
   MergeOutput(std::unique_ptr<Sink> sink, std::string path)
       : path_(std::move(path)), owned_(std::move(sink)), sink_(owned_.get()) {}
   // `packed` must outlive this object.
-  MergeOutput(PackedSink& packed, Packing packing, int level, std::string path)
-      : path_(std::move(path)),
-        sink_(&packed),
-        packed_(&packed),
-        packing_(packing),
-        level_(level) {}
+  MergeOutput(PackedSink& packed, std::string path)
+      : path_(std::move(path)), sink_(&packed), packed_(&packed) {}
   const std::string& path() const { return path_; }
   bool is_packed() const { return packed_ != nullptr; }
   // For packed outputs only. Thread-safe.
-  CompressedBlock compress(std::string_view text) const {
-    return compress_block(text, level_or_default(level_, packing_), packing_);
-  }
+  CompressedBlock compress(std::string_view text) const { return packed_->compress(text); }
   void write(std::string_view text) { sink_->write(text); }
   void write_block(const CompressedBlock& block) { packed_->write_block(block); }
   // Leaves out what others write into the file (Sink::leave_gap()); `counted` are checksum and size
@@ -70,9 +61,7 @@ class MergeOutput {
   std::string path_;
   std::unique_ptr<Sink> owned_;
   Sink* sink_;
-  PackedSink* packed_ = nullptr;
-  Packing packing_ = Packing::none;
-  int level_ = 0;
+  PackedSink* packed_ = nullptr;  // sink_, if that packs
 };
 
 // PartOutput: some of the blocks of a merged trace, which another process writes the rest of.
