@@ -187,10 +187,10 @@ void append_to_copy(int descriptor, std::string_view bytes) {
 
 }  // namespace
 
-void add_end(ProblemCounts& problems, std::optional<Problem> reason, const ProblemCounts& below,
-             std::uint64_t text_bytes) {
-  if (reason && !below.has_loss()) problems.add(*reason, text_bytes);
-  for (const Problem kind : below.kinds()) problems.add(kind, text_bytes, below.count(kind));
+void UnpackedSource::add_end(std::optional<Problem> reason, std::uint64_t text_bytes) {
+  const ProblemCounts& below = packed_->problems();
+  if (reason && !below.has_loss()) problems_.add(*reason, text_bytes);
+  for (const Problem kind : below.kinds()) problems_.add(kind, text_bytes, below.count(kind));
 }
 
 std::string input_name(const std::string& path) {

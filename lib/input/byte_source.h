@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <sys/types.h>
+#include <utility>
 
 namespace traceloom {
 
@@ -108,11 +110,30 @@ class ByteSource {
   ByteSource() = default;
 };
 
-// Adds to `problems` why unpacked text ends after `text_bytes`, and what was wrong with the packed
-// data. Damage of a lower layer (gzip inside gzip) also cuts this layer: it is counted once, at an
-// offset of this layer's text.
-void add_end(ProblemCounts& problems, std::optional<Problem> reason, const ProblemCounts& below,
-             std::uint64_t text_bytes);
+// UnpackedSource: the base of sources that unpack what another source delivers.
+class UnpackedSource : public ByteSource {
+ public:
+  void check_unchanged() const override { packed_->check_unchanged(); }
+  const ProblemCounts& problems() const override { return problems_; }
+  std::uint64_t stored_bytes_read() const override { return packed_->stored_bytes_read(); }
+  std::optional<std::uint64_t> stored_size() const override { return packed_->stored_size(); }
+
+ protected:
+  // `known` holds problems that are known before the first byte is read.
+  UnpackedSource(std::unique_ptr<ByteSource> packed, const ProblemCounts& known)
+      : packed_(std::move(packed)), problems_(known) {}
+
+  ByteSource& packed() { return *packed_; }
+  void add_problem(Problem kind, std::uint64_t offset) { problems_.add(kind, offset); }
+  // Counts why the text ends after `text_bytes`, and what was wrong with the packed data. Damage of
+  // a lower layer (gzip inside gzip) also cuts this layer: it is counted once, at an offset of this
+  // layer's text.
+  void add_end(std::optional<Problem> reason, std::uint64_t text_bytes);
+
+ private:
+  std::unique_ptr<ByteSource> packed_;
+  ProblemCounts problems_;
+};
 
 // PlainSource: reads a file, a pipe or stdin without any conversion.
 //

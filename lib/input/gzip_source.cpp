@@ -87,9 +87,8 @@ std::uint32_t little_endian(const std::uint8_t* bytes) {
 
 GzipSource::GzipSource(std::unique_ptr<ByteSource> compressed, std::unique_ptr<Inflater> inflater,
                        const ProblemCounts& known, std::size_t buffer_bytes)
-    : compressed_(std::move(compressed)),
+    : UnpackedSource(std::move(compressed), known),
       inflater_(std::move(inflater)),
-      problems_(known),
       buffer_(kInflaterLookback + buffer_bytes) {}
 
 std::size_t GzipSource::read(std::span<char> buffer) {
@@ -107,7 +106,7 @@ std::span<const char> GzipSource::at_hand() {
   if (position_ == filled_) {
     std::memmove(buffer_.data(), buffer_.data() + filled_ - kInflaterLookback, kInflaterLookback);
     position_ = kInflaterLookback;
-    filled_ = kInflaterLookback + compressed_->read(std::span(buffer_).subspan(kInflaterLookback));
+    filled_ = kInflaterLookback + packed().read(std::span(buffer_).subspan(kInflaterLookback));
   }
   return std::span(buffer_).subspan(position_, filled_ - position_);
 }
@@ -193,13 +192,13 @@ void GzipSource::finish_member() {
   const auto size = static_cast<std::uint32_t>(text_bytes_ - member_start_);  // modulo 2^32
   if (little_endian(trailer.data()) != inflater_->crc32() ||
       little_endian(trailer.data() + 4) != size)
-    problems_.add(Problem::gzip_checksum, text_bytes_);
+    add_problem(Problem::gzip_checksum, text_bytes_);
   state_ = State::between_members;
 }
 
 void GzipSource::end(std::optional<Problem> reason) {
   state_ = State::ended;
-  add_end(problems_, reason, compressed_->problems(), text_bytes_);
+  add_end(reason, text_bytes_);
 }
 
 }  // namespace traceloom

@@ -86,7 +86,7 @@ std::unique_ptr<Inflater> make_zlib_inflater();
 
 inline constexpr std::size_t kGzipBufferBytes = std::size_t{256} << 10;
 
-class GzipSource : public ByteSource {
+class GzipSource : public UnpackedSource {
  public:
   // `known` holds the problems of the input that are known before its first byte is read. The
   // source asks for `buffer_bytes` of compressed data at a time.
@@ -94,10 +94,6 @@ class GzipSource : public ByteSource {
              const ProblemCounts& known = {}, std::size_t buffer_bytes = kGzipBufferBytes);
 
   std::size_t read(std::span<char> buffer) override;
-  void check_unchanged() const override { compressed_->check_unchanged(); }
-  const ProblemCounts& problems() const override { return problems_; }
-  std::uint64_t stored_bytes_read() const override { return compressed_->stored_bytes_read(); }
-  std::optional<std::uint64_t> stored_size() const override { return compressed_->stored_size(); }
 
  private:
   enum class State : std::uint8_t { between_members, in_member, ended };
@@ -118,9 +114,7 @@ class GzipSource : public ByteSource {
   void finish_member();
   void end(std::optional<Problem> reason);
 
-  std::unique_ptr<ByteSource> compressed_;
   std::unique_ptr<Inflater> inflater_;
-  ProblemCounts problems_;
 
   // The front keeps the last bytes of the previous filling, for an Inflater that gives some back.
   std::vector<char> buffer_;

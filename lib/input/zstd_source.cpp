@@ -40,10 +40,9 @@ bool is_zstd(std::string_view head) {
 
 ZstdSource::ZstdSource(std::unique_ptr<ByteSource> packed, std::string name, unsigned threads,
                        const ProblemCounts& known, std::size_t buffer_bytes)
-    : packed_(std::move(packed)),
+    : UnpackedSource(std::move(packed), known),
       name_(std::move(name)),
       threads_(std::max(threads, 1U)),
-      problems_(known),
       buffer_(buffer_bytes) {
   if (context_ == nullptr) throw std::bad_alloc();
   ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, kMaxWindowLog);
@@ -73,7 +72,7 @@ bool ZstdSource::read_more() {
   if (is_at_end_ || left == buffer_.size()) return false;
   std::memmove(buffer_.data(), buffer_.data() + position_, left);
   position_ = 0;
-  const std::size_t got = packed_->read(std::span(buffer_).subspan(left));
+  const std::size_t got = packed().read(std::span(buffer_).subspan(left));
   filled_ = left + got;
   is_at_end_ = got == 0;
   return got > 0;
@@ -193,8 +192,8 @@ void ZstdSource::fail(std::size_t error, std::size_t fed) {
     case ZSTD_error_dictionary_wrong:
       throw Error(name_, "is packed with a dictionary; unpack it first (zstd -d -D DICTIONARY)");
     case ZSTD_error_checksum_wrong:
-      // All of the frame was taken: it ends with its checksum.
-      problems_.add(Problem::zstd_checksum, text_bytes_);
+      // The frame ends with its checksum, so all of it was taken.
+      add_problem(Problem::zstd_checksum, text_bytes_);
       consume(fed);
       return end_blocks();
     default:
@@ -205,7 +204,7 @@ void ZstdSource::fail(std::size_t error, std::size_t fed) {
 void ZstdSource::end(std::optional<Problem> reason) {
   has_ended_ = true;
   frames_.clear();
-  add_end(problems_, reason, packed_->problems(), text_bytes_);
+  add_end(reason, text_bytes_);
 }
 
 }  // namespace traceloom

@@ -34,7 +34,7 @@ inline constexpr std::size_t kMostZstdFrameBytes = std::size_t{4} << 20;
 // The same in the file. Larger frames, and those of unknown size, are unpacked block by block.
 inline constexpr std::size_t kZstdBufferBytes = std::size_t{1} << 20;
 
-class ZstdSource : public ByteSource {
+class ZstdSource : public UnpackedSource {
  public:
   // Up to `threads` frames are unpacked at once; with 1, in the thread that reads. `known` holds
   // problems that are known before the first byte is read.
@@ -44,10 +44,6 @@ class ZstdSource : public ByteSource {
   // Throws Error with `name` also for a frame that needs more than 128 MiB of memory to be unpacked
   // (a window of zstd --long=28 and more), or a dictionary.
   std::size_t read(std::span<char> buffer) override;
-  void check_unchanged() const override { packed_->check_unchanged(); }
-  const ProblemCounts& problems() const override { return problems_; }
-  std::uint64_t stored_bytes_read() const override { return packed_->stored_bytes_read(); }
-  std::optional<std::uint64_t> stored_size() const override { return packed_->stored_size(); }
 
  private:
   struct Free {
@@ -77,10 +73,8 @@ class ZstdSource : public ByteSource {
   void fail(std::size_t error, std::size_t fed);
   void end(std::optional<Problem> reason);
 
-  std::unique_ptr<ByteSource> packed_;
   std::string name_;
   unsigned threads_;
-  ProblemCounts problems_;
 
   std::vector<char> buffer_;
   std::size_t position_ = 0;
