@@ -131,8 +131,8 @@ class ClockFitter {
     const RoundPart* part;
   };
 
-  // How far each clock is ahead of the reference at most, or behind it, kLatest if no path leads
-  // there; or the clocks of a circle, which contradict each other.
+  // `ns` says how far each clock is ahead of the reference at most, or behind it, and kLatest if no
+  // path leads there; `circle` has clocks that contradict each other.
   struct Lengths {
     std::vector<std::int64_t> ns;
     std::vector<std::size_t> circle;

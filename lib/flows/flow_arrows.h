@@ -189,10 +189,10 @@ class ArrowTally {
 //   of_file.append(ends);                  // chunk after chunk
 //   of_file.finish(problems);
 
-// Of slices that begin at the time of an end which binds to the next one, viewers take the first
-// after it in the file. If they all stand before it, the arrow ends at a later slice: probably a
-// program has sorted the trace by time and put flows last. Only events of one time that stand
-// together in the file are compared. Memory: 24 bytes for each slice and end of one time.
+// Viewers bind an end without "bp": "e" to the first slice after it in the file that begins at its
+// time. If they all stand before it, the arrow ends at a later slice: probably a program has sorted
+// the trace by time and put flows last. Only events of one time that stand together in the file are
+// compared. Memory: 24 bytes for each slice and end of one time.
 class DisplacedEnds {
  public:
   void add(const Event& event, std::int64_t start_ns);

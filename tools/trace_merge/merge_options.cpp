@@ -271,7 +271,7 @@ void add_output_options(CLI::App& app, MergeCommand& command) {
                      level_or_default(0, Packing::gzip), level_or_default(0, Packing::zstd)))
       ->group(group)
       ->type_name("N");
-  app.add_option("--gzip-level", command.merge.level)->group("");  // its name up to 0.2
+  app.add_option("--gzip-level", command.merge.level)->group("");  // its earlier name
   app.add_flag("--sort", command.merge.plan.sort_by_time,
                "Write all events in time order\n"
                "Needs twice the output's size on its disk while it works.")

@@ -25,10 +25,10 @@ constexpr std::string_view kBegin = "{\"traceloom_baseline\":";
 constexpr std::int64_t kVersion = 2;
 constexpr std::int64_t kRowsByRank = 1;  // the version in which each rank has all of its rows
 constexpr std::size_t kMostText = std::size_t{512} << 20;
-// More than 20 captures of 4,096 ranks with 500 rows have. A crafted file asks for more.
+// 20 captures of 4,096 ranks with 500 rows have less. A crafted file asks for more.
 constexpr std::size_t kMostRowBytes = std::size_t{2} << 30;
-// What ranks have of the sequence of another, which takes no room in the file: 4,096 ranks of
-// 16,384 kernels.
+// Ranks that have the sequence of another take no room for it in the file, so this is the limit:
+// 4,096 ranks of 16,384 kernels.
 constexpr std::size_t kMostSharedBytes = std::size_t{256} << 20;
 
 // Names occur in many rows, so that a row has only the number of its text.
@@ -87,7 +87,7 @@ class RowColumn {
   std::vector<std::int64_t> first_;
 };
 
-// What the ranks of a capture share.
+// The ranks of a capture share these.
 struct SharedRows {
   explicit SharedRows(std::size_t rows) : ns(rows), more_ns(rows), calls(rows) {}
 
