@@ -121,6 +121,9 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "it to the next one (did a program sort the trace by time?); kept as it is"},
     {"rank_from_position", notice,
      "the file does not say its rank; its position among the inputs was used; RANK=path names it"},
+    {"same_rank_at_once", loss,
+     "the file is of the same rank and the same time as another, so every other command refuses "
+     "them; RANK=path says whose it is"},
     {"rank_disagrees", notice,
      "sources disagree about the rank; the stronger one was used; RANK=path overrules it"},
     {"ranks_in_one_pid", notice,

@@ -126,6 +126,7 @@ enum class Problem : std::uint8_t {
   displaced_arrow,
   // problems of ranks and clocks
   rank_from_position,
+  same_rank_at_once,
   rank_disagrees,
   ranks_in_one_pid,
   repeated,

@@ -66,16 +66,9 @@ BatchNote read_batch_note(std::string_view args) {
 
 void ChunkEvents::add(const Event& event, const EventTiming& timing) {
   ++phases_[static_cast<unsigned char>(event.phase) & 0x7f];
-  if (event.phase == 'M') {
-    row_names_.add(event);
-    return evidence_.add(event);
-  }
-  if (SyncMarks::is_mark(event)) evidence_.add(event);
+  reading_.add(event, timing);
+  if (event.phase == 'M') return row_names_.add(event);
   if (!timing.usable) return;
-  if (event.phase != 'E') {
-    starts_.add(timing.start_ns, event.offset);
-    evidence_.add_begin(event, timing);
-  }
   if (event.phase == 'X')
     add_span(event, timing);
   else if (event.phase == 'B' || event.phase == 'E')
@@ -354,8 +347,7 @@ void ChunkEvents::reset() {
   begin_end_.clear();
   payloads_.clear();
   notes_.clear();
-  evidence_ = {};
-  starts_ = {};
+  reading_.clear();
   row_names_.clear();
   phases_ = {};
   track_texts_.clear();

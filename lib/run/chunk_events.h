@@ -12,8 +12,7 @@
 #include "event/event.h"
 #include "event/event_timing.h"
 #include "identity/evidence/event_marks.h"
-#include "identity/evidence/event_tally.h"
-#include "identity/evidence/file_evidence.h"
+#include "identity/evidence/file_reading.h"
 #include "run/event_columns.h"
 #include "scan/begin_end.h"
 
@@ -57,8 +56,7 @@ class ChunkEvents {
   // Has one entry for each record of begin_end(): an index into notes(), or kNoPayload.
   const std::vector<std::uint32_t>& payloads() const { return payloads_; }
   const std::vector<BatchNote>& notes() const { return notes_; }
-  const FileEvidence& evidence() const { return evidence_; }
-  const StartTimes& starts() const { return starts_; }
+  const ReadingPart& reading() const { return reading_; }
   const RowNames& row_names() const { return row_names_; }
   const PhaseCounts& phases() const { return phases_; }
 
@@ -99,8 +97,7 @@ class ChunkEvents {
   BeginEndBatch begin_end_;
   std::vector<std::uint32_t> payloads_;
   std::vector<BatchNote> notes_;
-  FileEvidence evidence_;
-  StartTimes starts_;
+  ReadingPart reading_;
   RowNames row_names_;
   PhaseCounts phases_{};
 

@@ -439,8 +439,7 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
   collected.problems.add(chunk.problems);
   for (const FlowEnd& end : chunk.flow_ends.all()) arrows_.add(end);
   displaced_ends_.append(chunk.displaced_ends);
-  collected.evidence.append(chunk.events.evidence());
-  collected.starts.add(chunk.events.starts());
+  collected.append(chunk.events.reading());
   collected.row_names.append(chunk.events.row_names());
   for (std::size_t i = 0; i < collected.phases.size(); ++i)
     collected.phases[i] += chunk.events.phases()[i];

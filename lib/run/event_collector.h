@@ -4,7 +4,7 @@
 #include "base/string_table.h"
 #include "flows/flow_arrows.h"
 #include "identity/evidence/event_marks.h"
-#include "identity/repeats/file_reading.h"
+#include "identity/evidence/file_reading.h"
 #include "run/chunk_events.h"
 #include "run/event_columns.h"
 #include "scan/scan_files.h"

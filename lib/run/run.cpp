@@ -1,8 +1,7 @@
 #include "run/run.h"
 
 #include "base/arithmetic.h"
-#include "identity/clocks/clock_plan.h"
-#include "identity/ranks/ranks.h"
+#include "identity/capture/capture.h"
 #include "run/event_collector.h"
 #include "run/gather_events.h"
 #include "run/steps.h"
@@ -20,37 +19,6 @@
 
 namespace traceloom {
 namespace {
-
-// Ranks and clocks, one entry an input; entries of inputs that do not count have no meaning.
-struct Places {
-  std::vector<FileRank> ranks;
-  std::vector<FileClock> clocks;
-  std::int64_t origin_ns = 0;
-};
-
-Places find_places(const std::vector<Input>& inputs, std::vector<CollectedEvents>& files) {
-  mark_repeats(inputs, files);
-  std::vector<std::size_t> readable;
-  std::vector<Input> readable_inputs;
-  std::vector<FileEvidence> evidence;
-  std::vector<StartTimes> starts;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!files[i].counts()) continue;
-    readable.push_back(i);
-    readable_inputs.push_back(inputs[i]);
-    evidence.push_back(files[i].evidence);
-    starts.push_back(files[i].starts);
-  }
-  const std::vector<FileRank> ranks = assign_ranks(readable_inputs, evidence);
-  ClockPlan plan = plan_clocks(readable_inputs, evidence, ranks, starts);
-  Places places{std::vector<FileRank>(files.size()), std::vector<FileClock>(files.size()),
-                plan.origin_ns};
-  for (std::size_t i = 0; i < readable.size(); ++i) {
-    places.ranks[readable[i]] = ranks[i];
-    places.clocks[readable[i]] = std::move(plan.clocks[i]);
-  }
-  return places;
-}
 
 // Returns the producer, as far as the metadata and the values outside the event list name it.
 std::string producer_of(const FileEvidence& evidence) {
@@ -129,11 +97,11 @@ void map_times(EventColumns& part, const TimeMap& times) {
 // Moves the parts of a file to the ranks to which they belong. `rank_of_track` covers all tracks.
 class RankSorter {
  public:
-  RankSorter(const RunRequest& request, const Tracks& tracks, const Places& places)
+  RankSorter(const RunRequest& request, const Tracks& tracks, const Capture& capture)
       : request_(request) {
     for (std::uint32_t track = 0; track < tracks.size(); ++track)
       rank_of_track_.push_back(
-          places.ranks[tracks.file(track)].rank_of(tracks.pid(track), tracks.tid(track)));
+          capture.ranks[tracks.file(track)].rank_of(tracks.pid(track), tracks.tid(track)));
   }
 
   void take_file(std::size_t number, const FileRank& file, std::vector<EventColumns>& parts) {
@@ -398,22 +366,24 @@ Run read_run(const RunRequest& request) {
   });
   if (!bring_together(team, request.spread, own, collector)) return {};
   std::vector<CollectedEvents>& files = collector.files();
-  const Places places = find_places(request.inputs, files);
-  RankSorter sorter(request, collector.tracks(), places);
+  const Capture capture =
+      settle(request.inputs, readings_of(files), {.lists_clashes = request.lists_clashes});
+  RankSorter sorter(request, collector.tracks(), capture);
+  const std::vector<FileClock>& clocks = capture.clocks.clocks;
   Run run;
   run.threads = request.threads;
   for (std::size_t i = 0; i < files.size(); ++i) {
     run.files.push_back(
-        describe_run_file(request.inputs[i].path, files[i], places.ranks[i], places.clocks[i]));
+        describe_run_file(request.inputs[i].path, files[i], capture.ranks[i], clocks[i]));
     if (!files[i].counts()) {
       files[i].parts.clear();
       continue;
     }
-    if (places.clocks[i].problems.count(Problem::no_clock) > 0) run.common_clock = false;
-    run.clock_of_collectives |= goes_by_collectives(files[i].evidence, places.clocks[i]);
-    const TimeMap times = places.clocks[i].times.since(places.origin_ns);
+    if (clocks[i].problems.count(Problem::no_clock) > 0) run.common_clock = false;
+    run.clock_of_collectives |= goes_by_collectives(files[i].evidence, clocks[i]);
+    const TimeMap times = clocks[i].times.since(capture.clocks.origin_ns);
     for (EventColumns& part : files[i].parts) map_times(part, times);
-    sorter.take_file(i, places.ranks[i], files[i].parts);
+    sorter.take_file(i, capture.ranks[i], files[i].parts);
   }
   std::stable_sort(run.files.begin(), run.files.end(), is_reported_before);
   run.ranks = sorter.finish();

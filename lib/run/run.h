@@ -53,8 +53,10 @@ struct RunRequest {
   // devices are one, kOtherDevices, other streams are kNoId, and other counters are left out. Names
   // after the first so many are one (Labels::limit). 0: no limit.
   std::size_t most_kinds = 0;
-  bool keep_going = false;  // leave out an input that is no trace, instead of throwing its Error
-  unsigned threads = 0;     // 0: one a core
+  bool lists_clashes = false;  // count files that cannot be of one rank instead of throwing
+                               // (CaptureOptions)
+  bool keep_going = false;     // leave out an input that is no trace, instead of throwing its Error
+  unsigned threads = 0;        // 0: one a core
   std::function<void(std::uint64_t)> progress = {};  // called as in ScanOptions
   Team* team = nullptr;  // the processes that read the files; nullptr: this one alone
 };
@@ -70,8 +72,8 @@ struct RunFile : FileFacts {
   std::string producer = {};                           // the program that wrote it, if named
   std::string rank_source = {};                        // the evidence for the rank
   PhaseCounts phases = {};                             // number of events by phase
-  std::int64_t span_ns = 0;                            // nanoseconds from the first to the last
-                                                       // begin of an event
+  std::int64_t span_ns = 0;                            // from the first begin of an event to the
+                                                       // last begin or E
   std::int64_t world_size = 0;         // number of ranks of the job if the file names it, else 0
   std::set<std::string> devices = {};  // names of the devices, if the file has their properties
   ProblemCounts clock_problems = {};   // problems of its clock compared with the other clocks

@@ -1,9 +1,7 @@
 #include "summarize/span_collector.h"
 
 #include "event/event_timing.h"
-#include "identity/clocks/clock_plan.h"
-#include "identity/evidence/file_evidence.h"
-#include "identity/ranks/ranks.h"
+#include "identity/capture/capture.h"
 #include "summarize/summary_rows.h"
 #include "team/wire.h"
 
@@ -29,8 +27,7 @@ void gather_readings(Team& team, const FileBlock& own, std::vector<FileReading>&
 namespace {
 
 struct ClockChunk : ChunkResult {
-  FileEvidence evidence;
-  StartTimes starts;
+  ReadingPart reading;
 };
 
 class ClockReader : public FileVisitor {
@@ -42,20 +39,11 @@ class ClockReader : public FileVisitor {
   std::unique_ptr<ChunkResult> make_result() override { return std::make_unique<ClockChunk>(); }
 
   void visit(ChunkResult& result, std::size_t, const Event& event) override {
-    ClockChunk& found = static_cast<ClockChunk&>(result);
-    if (event.phase == 'M') return found.evidence.add(event);
-    if (event.phase == 'E') return;
-    if (SyncMarks::is_mark(event)) found.evidence.add(event);
-    const EventTiming timing = time_event(event, result.problems);
-    if (!timing.usable) return;
-    found.starts.add(timing.start_ns, event.offset);
-    found.evidence.add_begin(event, timing);
+    static_cast<ClockChunk&>(result).reading.add(event, time_event(event, result.problems));
   }
 
   void take(ChunkResult& result, std::size_t file) override {
-    const ClockChunk& found = static_cast<ClockChunk&>(result);
-    files_[file].evidence.append(found.evidence);
-    files_[file].starts.add(found.starts);
+    files_[file].append(static_cast<ClockChunk&>(result).reading);
   }
 
   void end_file(std::size_t file, const FileEnd& end) override { files_[file].end(end); }
@@ -74,25 +62,12 @@ class ClockReader : public FileVisitor {
 std::vector<FileWindow> windows_of(const std::vector<Input>& inputs,
                                    std::vector<FileReading>& files,
                                    const TimeSelection& selection) {
-  mark_repeats(inputs, files);
-  std::vector<std::size_t> readable;
-  std::vector<Input> readable_inputs;
-  std::vector<FileEvidence> evidence;
-  std::vector<StartTimes> starts;
+  const Capture capture = settle(inputs, readings_of(files));
+  std::vector<FileWindow> windows(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!files[i].counts()) continue;
-    readable.push_back(i);
-    readable_inputs.push_back(inputs[i]);
-    evidence.push_back(files[i].evidence);
-    starts.push_back(files[i].starts);
-  }
-  const std::vector<FileRank> ranks = assign_ranks(readable_inputs, evidence);
-  const ClockPlan plan = plan_clocks(readable_inputs, evidence, ranks, starts);
-
-  std::vector<FileWindow> windows(inputs.size());
-  for (std::size_t i = 0; i < readable.size(); ++i) {
-    windows[readable[i]].times = plan.clocks[i].times.since(plan.origin_ns);
-    TimeWindow& window = windows[readable[i]].window;
+    windows[i].times = capture.clocks.clocks[i].times.since(capture.clocks.origin_ns);
+    TimeWindow& window = windows[i].window;
     window.from_ns = selection.from_ns.value_or(window.from_ns);
     window.to_ns = selection.to_ns.value_or(window.to_ns);
   }
@@ -225,9 +200,8 @@ void SpanCollector::Chunk::settle() {
     spans.discard();
   }
   begin_end.clear();
-  evidence = {};
+  reading.clear();
   row_names.clear();
-  starts = {};
   taken = false;
 }
 
@@ -255,12 +229,8 @@ std::unique_ptr<ChunkResult> SpanCollector::make_result() {
 void SpanCollector::visit(ChunkResult& result, std::size_t file, const Event& event) {
   Chunk& chunk = static_cast<Lease&>(result).chunk;
   const EventTiming timing = time_event(event, result.problems);
-  if (timing.timed && event.phase != 'E') {
-    chunk.evidence.tally.add(event, timing);
-    chunk.starts.add(timing.start_ns, event.offset);
-  }
+  chunk.reading.add(event, timing);
   if (event.phase == 'M') {
-    chunk.evidence.add(event);
     chunk.row_names.add(event);
   } else if (event.phase == 'X') {
     if (!timing.usable) return;
@@ -277,9 +247,8 @@ void SpanCollector::take(ChunkResult& result, std::size_t file) {
   chunk.taken = true;
   count_names(chunk.spans);
   files_[file].problems.add(result.problems);
-  files_[file].evidence.append(chunk.evidence);
   row_names_[file].append(chunk.row_names);
-  files_[file].starts.add(chunk.starts);
+  files_[file].append(chunk.reading);
   if (chunk.begin_end.empty()) return;
   if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);
   pairs_->take(chunk.begin_end);

@@ -7,7 +7,7 @@
 #include "clock/time_map.h"
 #include "event/event_side.h"
 #include "identity/evidence/event_marks.h"
-#include "identity/repeats/file_reading.h"
+#include "identity/evidence/file_reading.h"
 #include "input/input_list.h"
 #include "scan/begin_end.h"
 #include "scan/scan_files.h"
@@ -31,7 +31,7 @@ namespace traceloom {
 //
 //   scan_files(paths, visitor, {.files = own});
 //   gather_readings(team, own, visitor.files());
-//   if (team.is_first()) mark_repeats(inputs, ...);
+//   if (team.is_first()) settle(inputs, ...);
 
 // `own` are the files that this process has read; `files` are all of them.
 void gather_readings(Team& team, const FileBlock& own, std::vector<FileReading>& files);
@@ -120,9 +120,8 @@ class SpanCollector : public FileVisitor {
 
     SpanTable spans;
     BeginEndBatch begin_end;
-    FileEvidence evidence;
     RowNames row_names;
-    StartTimes starts;
+    ReadingPart reading;
     bool taken = false;
   };
   struct Lease;

@@ -1,6 +1,6 @@
 #include "summarize/summarize.h"
 
-#include "identity/ranks/ranks.h"
+#include "identity/capture/capture.h"
 #include "summarize/span_collector.h"
 #include "summarize/summary_rows.h"
 #include "team/team.h"
@@ -58,23 +58,6 @@ class ReadingProgress {
   std::uint64_t before_ = 0;
   std::uint64_t last_ = 0;
 };
-
-// Returns the ranks of the files that count; other files get none.
-std::vector<FileRank> find_ranks(const SummaryRequest& request,
-                                 const std::vector<FileReading>& files) {
-  std::vector<Input> inputs;
-  std::vector<FileEvidence> evidence;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!files[i].counts()) continue;
-    inputs.push_back(request.inputs[i]);
-    evidence.push_back(files[i].evidence);
-  }
-  const std::vector<FileRank> assigned = assign_ranks(inputs, evidence);
-  std::vector<FileRank> ranks(files.size());
-  for (std::size_t i = 0, next = 0; i < files.size(); ++i)
-    if (files[i].counts()) ranks[i] = assigned[next++];
-  return ranks;
-}
 
 // Process 0 finds this in the readings of all files, and all processes use it.
 struct Findings {
@@ -173,11 +156,10 @@ class Summarizer {
     gather_readings(team_, own_, files);
     Findings found;
     if (team_.is_first()) {
-      mark_repeats(request_.inputs, files);
+      found.ranks = settle(request_.inputs, readings_of(files)).ranks;
       for (const FileReading& file : files) found.is_repeat.push_back(file.is_repeat ? 1 : 0);
       found.mixes_files = mixes_files(places, files);
       found.has_device_rows = has_device_rows;
-      found.ranks = find_ranks(request_, files);
     }
     found_ = broadcast(team_, std::move(found));
     for (std::size_t i = 0; i < files.size(); ++i) files[i].is_repeat = found_.is_repeat[i] != 0;

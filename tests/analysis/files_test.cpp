@@ -26,7 +26,7 @@ TEST_CASE("info: a file is told by its producer, rank, phases and span") {
   CHECK(text_in(row, "producer") == "Composer");
   CHECK(text_in(row, "phases") == "B 1, E 1, M 2, X 1");
   CHECK(number_in(row, "events") == 3);  // as a merge says: metadata is none
-  CHECK(number_in(row, "span_ns") == 5'000);
+  CHECK(number_in(row, "span_ns") == 25'000);
   CHECK(number_in(rows_of(report, "ranks").at(0), "host_spans") == 1);
 }
 

@@ -40,7 +40,8 @@ class Writing {
     SurveyVisitor visitor(paths.size(), fail);
     scan_files(paths, visitor, {1, {}});
     surveys_ = visitor.take_surveys();
-    plan_ = std::make_unique<MergePlan>(make_plan(inputs, surveys_, {}));
+    plan_ = std::make_unique<MergePlan>(
+        make_plan(inputs, surveys_, settle(inputs, readings_of(surveys_))));
   }
 
   Written write(std::size_t file = 0) {

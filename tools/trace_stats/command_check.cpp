@@ -18,7 +18,11 @@ void add_check(CLI::App& app, Work& work) {
            "uncompressed text, losses first, and irregularities of clocks and ranks. Exits with "
            "status 1 if data was lost.",
        .spread = true,
-       .prepare = [](RunRequest& request) { request.arrows = true; }},
+       .prepare =
+           [](RunRequest& request) {
+             request.arrows = true;
+             request.lists_clashes = true;
+           }},
       [](const Run& run) {
         CheckAnswer found = check_report(run);
         return Answer{std::move(found.report), found.has_loss};

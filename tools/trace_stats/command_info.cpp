@@ -17,7 +17,8 @@ void add_info(CLI::App& app, Work& work) {
            "Shows how the rank and the clock of each file were found, its events by phase and its "
            "first and last time, and for each rank its steps, spans, devices and spans by "
            "category.",
-       .spread = true},
+       .spread = true,
+       .prepare = [](RunRequest& request) { request.lists_clashes = true; }},
       [](const Run& run) { return Answer{info_report(run)}; });
   set_examples(*command, {{"which ranks are here", "trace-stats info traces/ --sort events"}});
 }

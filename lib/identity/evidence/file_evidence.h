@@ -11,6 +11,7 @@
 #include "identity/evidence/event_tally.h"
 #include "identity/evidence/merge_notes.h"
 #include "identity/evidence/recorder_evidence.h"
+#include "identity/evidence/thread_tallies.h"
 #include "scan/top_level.h"
 
 #include <cstdint>
@@ -44,6 +45,7 @@ struct FileEvidence {
   bool is_torch = false;              // the file has top-level keys that only Kineto writes
   CollectiveMarks collectives;        // the rank's times in collectives
   EventTally tally;                   // tally of all events with a usable time, except E
+  ThreadTallies threads;              // the same by thread
   std::vector<MergedCycle> cycles;    // cycles in a merge of ours
   std::vector<MergedInput> inputs;    // inputs noted in a merge of ours
   std::optional<NotedFilter> filter;  // filter noted in a merge of ours
@@ -57,8 +59,8 @@ struct FileEvidence {
   auto wired() {
     return std::tie(rank_marks, syncs, error_bounds, sync_marks, recorder, distributed_rank,
                     world_size, devices, merged_world_size, top_level_rank, top_level_sync_us,
-                    base_ns, is_beside_rank, is_torch, collectives, tally, cycles, inputs, filter,
-                    merged_by, problems);
+                    base_ns, is_beside_rank, is_torch, collectives, tally, threads, cycles, inputs,
+                    filter, merged_by, problems);
   }
 
   // Adds metadata and clock syncs; any other event costs one or two comparisons.

@@ -4,8 +4,7 @@
 
 #include "base/problems.h"
 #include "base/string_table.h"
-#include "identity/evidence/event_tally.h"
-#include "identity/evidence/file_evidence.h"
+#include "identity/evidence/file_reading.h"
 #include "merge/facts/ids.h"
 #include "merge/slices/flow_binder.h"
 #include "merge/slices/slice_facts.h"
@@ -135,8 +134,7 @@ struct KeptMetadata {
   auto wired() { return std::tie(text, offset, counts_each_time); }
 };
 
-struct FileSurvey {
-  FileEvidence evidence;
+struct FileSurvey : FileReading {
   std::uint64_t tracks_before = 0;   // tracks of the files before it, except files with too many
   bool has_too_many_tracks = false;  // `tracks` is empty then
   std::vector<TrackFacts> tracks;    // in order of first appearance
@@ -162,20 +160,17 @@ struct FileSurvey {
   std::uint64_t ends = 0;                // E among them
   std::uint64_t open_begins = 0;         // at least so many more B than E at the end
   std::uint64_t most_open_begins = 0;    // the same at the worst moment
-  StartTimes starts;                     // when the events that are written start
-  StartTimes end_times;                  // when they end; a B by itself does not
   bool sub_microsecond = false;          // some time is no whole microsecond
   std::vector<TopLevelEntry> top_level;  // strict JSON
-  std::uint64_t text_bytes = 0;
-  ProblemCounts problems;
 
   // For other processes: see team/wire.h.
   auto wired() {
-    return std::tie(evidence, tracks_before, has_too_many_tracks, tracks, processes, metadata,
-                    flow_ids, shared_flows, next_ends, bind_ids, async_ids, async_slices,
-                    object_ids, dumps, counters, frame_groups, cut_slices, lacks_durations, events,
-                    ends, open_begins, most_open_begins, starts, end_times, sub_microsecond,
-                    top_level, text_bytes, problems);
+    return std::tuple_cat(
+        FileReading::wired(),
+        std::tie(tracks_before, has_too_many_tracks, tracks, processes, metadata, flow_ids,
+                 shared_flows, next_ends, bind_ids, async_ids, async_slices, object_ids, dumps,
+                 counters, frame_groups, cut_slices, lacks_durations, events, ends, open_begins,
+                 most_open_begins, sub_microsecond, top_level));
   }
 };
 

@@ -1,8 +1,7 @@
 #include "merge/passes/merge_inputs.h"
 
 #include "base/units.h"
-#include "identity/repeats/file_reading.h"
-#include "identity/repeats/repeats.h"
+#include "identity/capture/capture.h"
 #include "merge/passes/pass_visitors.h"
 #include "merge/planning/make_plan.h"
 #include "merge/survey/linked_events.h"
@@ -65,6 +64,13 @@ FileBlock unpack(std::string_view bytes, SurveyedFiles& found) {
     if (facts > 0) reader(found.facts[i]);
   }
   return files;
+}
+
+// Leaves only the entries of inputs that count; a vector without entries stays so.
+template <typename T>
+void keep_where(const std::vector<bool>& counts, std::vector<T>& entries) {
+  std::size_t at = 0;
+  if (!entries.empty()) std::erase_if(entries, [&](const T&) { return !counts[at++]; });
 }
 
 }  // namespace
@@ -178,7 +184,9 @@ std::optional<GuessedPlan> MergeInputs::guess() {
   if (!surveys) return std::nullopt;
   // Samples may be too little to find the ranks; the survey will report what is wrong.
   try {
-    MergePlan plan = plan_for(options_.inputs, *surveys);
+    MergePlan plan =
+        plan_for(options_.inputs, *surveys,
+                 settle_samples(options_.inputs, readings_of(*surveys), {options_.plan.clock}));
     // One pass writes the files in the order in which it reads them.
     if (!std::is_sorted(plan.order.begin(), plan.order.end())) return std::nullopt;
     // Collectives will likely move these clocks, and samples do not show them.
@@ -208,55 +216,40 @@ bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer)
 
 // Keeps the surveys of the inputs that count, and makes the plan that follows from them.
 void MergeInputs::keep(std::vector<FileSurvey> surveys) {
-  drop_failed(surveys);
-  surveys_ = std::move(surveys);
-  if (inputs_.empty())
+  for (std::size_t file = 0; file < surveys.size(); ++file) {
+    if (const std::string reason = why_too_large(surveys[file], options_); !reason.empty())
+      leave_out(file, Error(options_.inputs[file].path, reason));
+    if (failed_.contains(file)) surveys[file].error = "left out";
+  }
+  if (failed_.size() == surveys.size())
     throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));
-  drop_repeats();
+  Capture capture = settle(options_.inputs, readings_of(surveys), {options_.plan.clock});
+  inputs_ = options_.inputs;
+  repeats_.clear();
+  std::vector<bool> counts;
+  for (std::size_t file = 0; file < surveys.size(); ++file) {
+    counts.push_back(surveys[file].counts());
+    if (surveys[file].is_repeat) repeats_.push_back({inputs_[file].path, surveys[file].problems});
+  }
+  keep_where(counts, surveys);
+  keep_where(counts, inputs_);
+  keep_where(counts, facts_);
+  keep_where(counts, capture.ranks);
+  keep_where(counts, capture.clocks.facts);
+  keep_where(counts, capture.clocks.clocks);
+  surveys_ = std::move(surveys);
   refuse_as_output(inputs_, options_.output);
-  plan_.emplace(plan_for(inputs_, surveys_));
+  plan_.emplace(plan_for(inputs_, surveys_, capture));
   find_startless_ends();
   if (!options_.filter.any()) return;
   plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
   if (!plan_->filter->needs_selection()) keep_cycles_of_wanted_files();
 }
 
-// Drops failed inputs. The others, and what is known of them, stay in their order.
-void MergeInputs::drop_failed(std::vector<FileSurvey>& surveys) {
-  inputs_.clear();
-  for (std::size_t file = 0; file < surveys.size(); ++file) {
-    if (const std::string reason = why_too_large(surveys[file], options_); !reason.empty())
-      leave_out(file, Error(options_.inputs[file].path, reason));
-    if (failed_.contains(file)) continue;
-    const std::size_t kept = inputs_.size();
-    inputs_.push_back(options_.inputs[file]);
-    if (kept == file) continue;
-    surveys[kept] = std::move(surveys[file]);
-    if (!facts_.empty()) std::swap(facts_[kept], facts_[file]);
-  }
-  surveys.resize(inputs_.size());
-  if (!facts_.empty()) facts_.resize(inputs_.size());
-}
-
-void MergeInputs::drop_repeats() {
-  std::vector<InputEvidence> files;
-  for (std::size_t file = 0; file < inputs_.size(); ++file)
-    files.push_back({inputs_[file], surveys_[file].evidence});
-  std::vector<Repeat> repeats = find_repeats(files);
-  repeats_.clear();
-  for (const Repeat& repeat : repeats)
-    repeats_.push_back({inputs_[repeat.file].path, repeat.problems()});
-  for (auto repeat = repeats.rbegin(); repeat != repeats.rend(); ++repeat) {
-    const auto place = static_cast<std::ptrdiff_t>(repeat->file);
-    inputs_.erase(inputs_.begin() + place);
-    surveys_.erase(surveys_.begin() + place);
-    if (!facts_.empty()) facts_.erase(facts_.begin() + place);
-  }
-}
-
 MergePlan MergeInputs::plan_for(const std::vector<Input>& inputs,
-                                const std::vector<FileSurvey>& surveys) const {
-  MergePlan plan = make_plan(inputs, surveys, options_.plan);
+                                const std::vector<FileSurvey>& surveys,
+                                const Capture& capture) const {
+  MergePlan plan = make_plan(inputs, surveys, capture, options_.plan);
   for (FilePlan& file : plan.files)
     if (const auto name = options_.known_as.find(file.path); name != options_.known_as.end())
       file.path = name->second;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/problems.h"
+#include "identity/capture/capture.h"
 #include "input/byte_source.h"
 #include "merge/facts/file_survey.h"
 #include "merge/options/merge_options.h"
@@ -138,10 +139,8 @@ class MergeInputs {
   std::vector<std::size_t> share_of(const std::vector<std::size_t>& files) const;
   void prepare(SurveyVisitor& visitor) const;
   void keep(std::vector<FileSurvey> surveys);
-  MergePlan plan_for(const std::vector<Input>& inputs,
-                     const std::vector<FileSurvey>& surveys) const;
-  void drop_failed(std::vector<FileSurvey>& surveys);
-  void drop_repeats();
+  MergePlan plan_for(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
+                     const Capture& capture) const;
   void find_startless_ends();
   void keep_cycles_of_wanted_files();
   bool leaves_something() const;

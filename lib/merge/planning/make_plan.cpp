@@ -242,28 +242,19 @@ std::map<std::string, std::string, std::less<>> pids_of(const FileSurvey& survey
 }  // namespace
 
 MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                    const PlanOptions& options) {
-  std::vector<FileEvidence> evidence;
-  std::vector<StartTimes> starts;
-  evidence.reserve(surveys.size());
-  starts.reserve(surveys.size());
-  bool sub_microsecond = false;
-  for (const FileSurvey& survey : surveys) {
-    evidence.push_back(survey.evidence);
-    starts.push_back(survey.starts);
-    sub_microsecond |= survey.sub_microsecond;
-  }
-  const std::vector<FileRank> ranks = assign_ranks(inputs, evidence);
-  const ClockPlan clocks = plan_clocks(inputs, evidence, ranks, starts, options.clock);
+                    const Capture& capture, const PlanOptions& options) {
+  const std::vector<FileRank>& ranks = capture.ranks;
+  const ClockPlan& clocks = capture.clocks;
   if (options.clock.align_by != AlignBy::none)
     refuse_unknown_clocks(inputs, surveys, ranks, clocks);
   TrackPlan tracks(surveys, ranks, options.pids);
-  refuse_duplicates(inputs, surveys, ranks, clocks);
   const std::int64_t origin_ns = choose_origin(clocks, surveys, options);
 
   // Interpolated times are no whole microseconds.
-  sub_microsecond |= std::any_of(clocks.clocks.begin(), clocks.clocks.end(),
-                                 [](const FileClock& clock) { return clock.times.has_drift(); });
+  const bool sub_microsecond = std::ranges::any_of(surveys, &FileSurvey::sub_microsecond) ||
+                               std::ranges::any_of(clocks.clocks, [](const FileClock& clock) {
+                                 return clock.times.has_drift();
+                               });
   MergePlan plan{.files = {},
                  .tracks = std::move(tracks),
                  .origin_ns = origin_ns,

@@ -2,6 +2,7 @@
 // are superseded, and all the rest.
 #pragma once
 
+#include "identity/capture/capture.h"
 #include "input/input_list.h"
 #include "merge/facts/file_survey.h"
 #include "merge/options/merge_options.h"
@@ -30,11 +31,12 @@ std::vector<std::size_t> file_order(const std::vector<FileSurvey>& surveys, cons
 // Sets FilePlan::superseded. The tracks are planned.
 void plan_cut_slices(const std::vector<FileSurvey>& surveys, MergePlan& plan);
 
-// make_plan: decides what a merge writes, from the surveys of its inputs, or refuses.
+// make_plan: decides what a merge writes, from the surveys of its inputs and what they are
+// together, or refuses. All have one entry an input.
 
 // Throws Error for what plan_checks.h refuses, and UsageError when an event lies before the origin
 // that was given: both name what to do.
 MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                    const PlanOptions& options = {});
+                    const Capture& capture, const PlanOptions& options = {});
 
 }  // namespace traceloom

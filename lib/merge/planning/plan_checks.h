@@ -22,10 +22,4 @@ void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<Fil
                          const TrackPlan& tracks, const ClockPlan& clocks,
                          const ClockOptions& options);
 
-// Refuses two files that claim the same threads of the same rank at the same time and are no copies
-// (repeats.h): the rank of one is wrong. Two recorders of one process (Composer and torch)
-// belong together, and so do cycles, which follow each other. Throws Error with both names.
-void refuse_duplicates(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                       const std::vector<FileRank>& ranks, const ClockPlan& clocks);
-
 }  // namespace traceloom

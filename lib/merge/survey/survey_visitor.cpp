@@ -58,7 +58,7 @@ void note_row(const Event& event, TrackFacts& track) {
 
 // The survey of one chunk.
 struct SurveyVisitor::Chunk : ChunkResult {
-  FileEvidence evidence;
+  ReadingPart reading;
   StringTable track_texts;  // track_key()s
   std::vector<TrackFacts> tracks;
   MetadataNames names;
@@ -78,8 +78,6 @@ struct SurveyVisitor::Chunk : ChunkResult {
   std::uint64_t events = 0;
   std::uint64_t begins = 0;
   std::uint64_t ends = 0;
-  StartTimes starts;
-  StartTimes end_times;
   bool sub_microsecond = false;
   bool lacks_durations = false;
   ProblemCounts timing_problems;  // counted where events are written, not here
@@ -117,7 +115,6 @@ TrackFacts& SurveyVisitor::Chunk::track(const Event& event) {
 }
 
 void SurveyVisitor::Chunk::add_metadata(const Event& event) {
-  evidence.add(event);
   const std::string_view key = unquoted(event.text(Key::name));
   if (key == "stackFrames" || key == "typeNames") add_dictionary(event);
   if (!is_rewritten_metadata(key)) {
@@ -131,7 +128,6 @@ void SurveyVisitor::Chunk::add_metadata(const Event& event) {
 
 void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track,
                                    const std::vector<std::string>& shared_categories) {
-  if (SyncMarks::is_mark(event)) evidence.add(event);
   if (is_flow_phase(event.phase)) {
     const std::string_view key = flow_id_key(event, scratch_);
     if (is_shared_flow(event, shared_categories)) {
@@ -187,7 +183,8 @@ void SurveyVisitor::Chunk::add_frame(std::string_view json_id) {
 
 void SurveyVisitor::Chunk::add_times_in_args(const Event& event, std::int64_t start_ns) {
   const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
-  if (const auto first = first_time_in_args(event.phase, args, start_ns)) starts.add(*first);
+  if (const auto first = first_time_in_args(event.phase, args, start_ns))
+    reading.starts.add(*first);
 }
 
 SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure,
@@ -209,7 +206,7 @@ void SurveyVisitor::visit(ChunkResult& result, std::size_t, const Event& event) 
 
 void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTiming& timing) const {
   Chunk& chunk = static_cast<Chunk&>(result);
-  if (timing.timed && event.phase != 'E') chunk.evidence.add_begin(event, timing);
+  chunk.reading.add_evidence(event, timing);
   if (!timing.usable || (event.phase == 'C' && !has_counter_value(event))) return;
   TrackFacts& track = chunk.track(event);
   if (event.phase == 'M') return chunk.add_metadata(event);
@@ -225,15 +222,8 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
     track.has_begins |= event.phase == 'B';
     note_row(event, track);
   }
-  // A paired E is never before its B, and a stray one is not written: neither can be the first.
-  if (event.phase != 'E')
-    chunk.starts.add(timing.start_ns, event.offset);
-  else
-    chunk.starts.add_end(timing.start_ns);
-  if (event.phase == 'B')
-    ++chunk.begins;
-  else
-    chunk.end_times.add(saturating_add(timing.start_ns, timing.duration_ns));
+  chunk.reading.add_times(event, timing);
+  if (event.phase == 'B') ++chunk.begins;
   if (event.phase == 'E') ++chunk.ends;
   chunk.sub_microsecond |= timing.sub_microsecond;
   chunk.lacks_durations |= lacks_duration(event);
@@ -247,7 +237,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
 void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   Chunk& chunk = static_cast<Chunk&>(result);
   FileSurvey& survey = surveys_[file];
-  survey.evidence.append(chunk.evidence);
+  survey.append(chunk.reading);
   survey.flow_ids.add(chunk.flow_ids);
   survey.shared_flows += chunk.shared_flows;
   survey.next_ends += chunk.next_ends;
@@ -272,8 +262,6 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   survey.most_open_begins = std::max(survey.most_open_begins, survey.open_begins);
   survey.sub_microsecond |= chunk.sub_microsecond;
   survey.lacks_durations |= chunk.lacks_durations;
-  survey.starts.add(chunk.starts);
-  survey.end_times.add(chunk.end_times);
 }
 
 void count_tracks(FileSurvey& survey, std::size_t most, std::size_t& tracks) {
@@ -287,12 +275,9 @@ void count_tracks(FileSurvey& survey, std::size_t most, std::size_t& tracks) {
 
 void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   FileSurvey& survey = surveys_[file];
-  survey.evidence.add_top_level(end.top_level);
-  survey.problems.add(survey.evidence.problems);
-  survey.problems.add(end.problems);
+  survey.end(end);
   survey.top_level = end.top_level.take_entries();
   survey_top_level(survey);
-  survey.text_bytes = end.text_bytes;
   track_ids_[file] = {};
   metadata_texts_[file] = {};
   survey.async_slices = asyncs_[file].finish();

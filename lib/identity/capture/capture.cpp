@@ -1,0 +1,110 @@
+#include "identity/capture/capture.h"
+
+#include "identity/capture/clashes.h"
+#include "identity/repeats/repeats.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+void mark_repeats(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings) {
+  std::vector<InputEvidence> readable;
+  std::vector<FileReading*> read;
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    if (!readings[i]->error.empty()) continue;
+    readable.push_back({inputs[i], readings[i]->evidence});
+    read.push_back(readings[i]);
+  }
+  for (const Repeat& repeat : find_repeats(readable)) {
+    read[repeat.file]->is_repeat = true;
+    read[repeat.file]->problems = repeat.problems();
+  }
+}
+
+std::int64_t first_rank(const FileFacts& file) {
+  if (file.rank) return *file.rank;
+  return file.ranks.empty() ? std::numeric_limits<std::int64_t>::max() : file.ranks.front();
+}
+
+}  // namespace
+
+Capture settle(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
+               const CaptureOptions& options) {
+  mark_repeats(inputs, readings);
+  return settle_samples(inputs, readings, options);
+}
+
+Capture settle_samples(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
+                       const CaptureOptions& options) {
+  std::vector<std::size_t> counted;
+  std::vector<Input> paths;
+  std::vector<FileEvidence> evidence;
+  std::vector<StartTimes> starts;
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    if (!readings[i]->counts()) continue;
+    counted.push_back(i);
+    paths.push_back(inputs[i]);
+    // Collectives take up to 1.5 MB a file: they are lent, not copied.
+    evidence.push_back(std::move(readings[i]->evidence));
+    starts.push_back(readings[i]->starts);
+  }
+  std::vector<FileRank> ranks = assign_ranks(paths, evidence);
+  ClockPlan clocks = plan_clocks(paths, evidence, ranks, starts, options.clock);
+  Capture capture{std::vector<FileRank>(readings.size()), std::move(clocks)};
+  const std::vector<ClockFacts> facts = std::move(capture.clocks.facts);
+  const std::vector<FileClock> placed = std::move(capture.clocks.clocks);
+  capture.clocks.facts.assign(readings.size(), ClockFacts{});
+  capture.clocks.clocks.assign(readings.size(), FileClock{});
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    readings[counted[i]]->evidence = std::move(evidence[i]);
+    capture.ranks[counted[i]] = std::move(ranks[i]);
+    capture.clocks.facts[counted[i]] = facts[i];
+    capture.clocks.clocks[counted[i]] = placed[i];
+  }
+  for (const Clash& clash : find_clashes(inputs, readings, capture)) {
+    if (!options.lists_clashes) throw clash.error;
+    for (const std::size_t file : clash.files) {
+      readings[file]->problems.add(Problem::same_rank_at_once, 0);
+      readings[file]->problems.explain(Problem::same_rank_at_once, clash.error.what());
+    }
+  }
+  return capture;
+}
+
+void count_outliers(const StartTimes& starts, const TimeMap& times, ProblemCounts& problems) {
+  const StartTimes::Outliers outliers = starts.outliers();
+  if (outliers.events > 0)
+    problems.add(Problem::outlying_timestamp, outliers.first_offset, outliers.events);
+  for (const StartTimes::Range& range : {starts.relative(), starts.unix_time()}) {
+    std::int64_t ignored = 0;
+    if (!range.empty() && range.events > 0 && !times.map(range.first, ignored))
+      problems.add(Problem::outlying_timestamp, 0, range.events);
+  }
+}
+
+FileFacts describe_file(const std::string& path, const FileReading& file, const FileRank& rank) {
+  FileFacts facts{.path = path, .error = file.error};
+  if (!file.error.empty()) return facts;
+  facts.problems = file.problems;
+  facts.is_repeat = file.is_repeat;
+  if (file.is_repeat) return facts;
+  if (rank.is_merged())
+    facts.ranks = rank.ranks();
+  else
+    facts.rank = rank.rank;
+  facts.events = file.listed;
+  facts.text_bytes = file.text_bytes;
+  facts.problems.add(rank.problems);
+  return facts;
+}
+
+bool is_reported_before(const FileFacts& a, const FileFacts& b) {
+  if (a.error.empty() != b.error.empty()) return a.error.empty();
+  if (first_rank(a) != first_rank(b)) return first_rank(a) < first_rank(b);
+  return natural_less(a.path, b.path);
+}
+
+}  // namespace traceloom

@@ -1,0 +1,193 @@
+#include "identity/capture/clashes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+enum class Recorder { composer, torch, other };
+
+Recorder recorder_of(const FileReading& reading) {
+  if (!reading.evidence.rank_marks.empty()) return Recorder::composer;
+  return reading.evidence.is_torch ? Recorder::torch : Recorder::other;
+}
+
+// A file of one rank on the common clock.
+struct Presence {
+  std::size_t file;
+  Recorder recorder;
+  bool has_clock;
+  bool says_rank;  // the file itself says it, and its recorder writes one file at a time
+  CommonTimes starts;
+  CommonTimes ends;
+  std::uint64_t events;
+  const std::vector<ThreadTally>* threads;
+};
+
+// Whether two files have a thread in common; `id` may also be that of its process.
+bool share(const Presence& a, const Presence& b, std::uint64_t ThreadTally::*id) {
+  std::set<std::uint64_t> ids;
+  for (const ThreadTally& thread : *a.threads)
+    if (thread.pid != 0) ids.insert(thread.*id);
+  return std::ranges::any_of(*b.threads, [&](const ThreadTally& thread) {
+    return thread.pid != 0 && ids.contains(thread.*id);
+  });
+}
+
+bool overlap(const CommonTimes& a, const CommonTimes& b) {
+  return std::max(a.first_ns, b.first_ns) < std::min(a.last_ns, b.last_ns);
+}
+
+// When recorders rotate files, an event still running at the rotation is written to the next file,
+// so that file may start before the rotation. Events that ended before and after the rotation are
+// in two files, so the ends do not overlap, and the files are no duplicates. Our recorder says when
+// it began a file, and everything in the file before was earlier.
+bool are_at_the_same_time(const Presence& a, const Presence& b) {
+  const bool is_same = a.starts == b.starts && a.events == b.events;
+  if (!a.has_clock || !b.has_clock) return is_same;
+  return is_same || (overlap(a.starts, b.starts) && overlap(a.ends, b.ends));
+}
+
+// True for files of two jobs, or of two replicas of a model. A pid in Composer's files is the rank,
+// and its workers may have pids of their own; torch.profiler runs in the process that is the rank.
+bool claim_one_rank(const Presence& a, const Presence& b) {
+  return a.says_rank && b.says_rank &&
+         (a.recorder == Recorder::torch || share(a, b, &ThreadTally::pid));
+}
+
+bool are_duplicates(const Presence& a, const Presence& b) {
+  return a.recorder == b.recorder && are_at_the_same_time(a, b) &&
+         (claim_one_rank(a, b) || share(a, b, &ThreadTally::id));
+}
+
+// Returns whether the file is from the rank's own process: there may be many other processes at a
+// time.
+bool says_rank(const FileRank& rank, const FileEvidence& evidence) {
+  return !evidence.is_beside_rank &&
+         (rank.source == RankSource::metadata_event || rank.source == RankSource::distributed_info);
+}
+
+CommonTimes since(std::optional<std::int64_t> opened_ns, CommonTimes times, const TimeMap& map) {
+  if (opened_ns) times.first_ns = std::max(times.first_ns, map.mapped_or_same(*opened_ns));
+  return times;
+}
+
+Presence presence_of(std::size_t file, const FileReading& reading, const FileRank& rank,
+                     const FileClock& clock) {
+  const std::optional<std::int64_t> opened_ns = reading.evidence.recorder.opened_ns();
+  return {file,
+          recorder_of(reading),
+          clock.method != ClockMethod::none,
+          says_rank(rank, reading.evidence),
+          since(opened_ns, common_times(reading.starts, clock.times), clock.times),
+          common_times(reading.ends, clock.times),
+          reading.evidence.tally.events,
+          &reading.evidence.threads.all};
+}
+
+std::string refusal(std::int64_t rank, const Presence& one, const Presence& other,
+                    const std::vector<Input>& inputs) {
+  return fmt::format(
+      "rank {} {} at the same time in {}; leave one of the two out, or say whose it is with "
+      "RANK={}",
+      rank, share(one, other, &ThreadTally::id) ? "has the same threads" : "has other threads",
+      inputs[other.file].path, inputs[one.file].path);
+}
+
+std::string list_of(const std::vector<const Presence*>& files, const std::vector<Input>& inputs) {
+  constexpr std::size_t kMostNames = 8;
+  std::string list;
+  const std::size_t shown = std::min(files.size(), kMostNames);
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i > 0) list += i + 1 == files.size() ? " and " : ", ";
+    list += inputs[files[i]->file].path;
+  }
+  if (shown < files.size()) list += fmt::format(" and {} more", files.size() - shown);
+  return list;
+}
+
+// Returns files of a rank in the order of the inputs: the first one that has a twin, and all files
+// that are duplicates of those already found.
+std::vector<const Presence*> find_clash(const std::vector<Presence>& files) {
+  const auto have_twin = [](const auto& others, const Presence& file) {
+    return std::ranges::any_of(others, [&file](const Presence* other) {
+      return other != &file && are_duplicates(*other, file);
+    });
+  };
+  std::vector<const Presence*> all;
+  all.reserve(files.size());
+  for (const Presence& file : files) all.push_back(&file);
+  std::vector<const Presence*> clash;
+  for (const Presence& file : files)
+    if (have_twin(clash.empty() ? all : clash, file)) clash.push_back(&file);
+  return clash;
+}
+
+Error refusal_of(std::int64_t rank, const std::vector<const Presence*>& clash,
+                 const std::vector<Input>& inputs) {
+  const Presence& first = *clash[0];
+  const bool all_claim = std::ranges::all_of(
+      clash, [&](const Presence* file) { return claim_one_rank(first, *file); });
+  if (clash.size() == 2 || !all_claim)
+    return {inputs[clash[1]->file].path, refusal(rank, *clash[1], first, inputs)};
+  return {inputs[first.file].path,
+          fmt::format("{} files say that they are of rank {}, and all are of the same time: {}; "
+                      "say whose each is with RANK=path, and set the rank of each process where "
+                      "they are recorded (RANK in its environment, or the recorder's option)",
+                      clash.size(), rank, list_of(clash, inputs))};
+}
+
+// Whether some file is a duplicate of an earlier one. `files` are sorted by their first times, so
+// that each is compared only with those that have not ended: cycles follow each other.
+bool have_duplicates(const std::vector<const Presence*>& files) {
+  std::vector<const Presence*> open;
+  for (const Presence* file : files) {
+    std::erase_if(
+        open, [&](const Presence* other) { return other->starts.last_ns < file->starts.first_ns; });
+    if (std::ranges::any_of(open,
+                            [&](const Presence* other) { return are_duplicates(*other, *file); }))
+      return true;
+    open.push_back(file);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Clash> find_clashes(const std::vector<Input>& inputs,
+                                const std::vector<FileReading*>& readings, const Capture& capture) {
+  std::map<std::int64_t, std::vector<std::size_t>> files_of_rank;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (readings[i]->counts() && !readings[i]->starts.empty() &&
+        !readings[i]->evidence.was_merged())
+      files_of_rank[capture.ranks[i].rank].push_back(i);
+  std::vector<Clash> clashes;
+  for (const auto& [rank, files] : files_of_rank) {
+    if (files.size() < 2) continue;
+    std::vector<Presence> presences;
+    for (const std::size_t file : files)
+      presences.push_back(
+          presence_of(file, *readings[file], capture.ranks[file], capture.clocks.clocks[file]));
+    std::vector<const Presence*> by_time;
+    for (const Presence& presence : presences) by_time.push_back(&presence);
+    std::ranges::stable_sort(by_time, {},
+                             [](const Presence* presence) { return presence->starts.first_ns; });
+    if (!have_duplicates(by_time)) continue;
+    const std::vector<const Presence*> clash = find_clash(presences);
+    std::vector<std::size_t> members;
+    for (const Presence* presence : clash) members.push_back(presence->file);
+    clashes.push_back({std::move(members), refusal_of(rank, clash, inputs)});
+  }
+  std::ranges::stable_sort(clashes, {}, [](const Clash& clash) { return clash.files[1]; });
+  return clashes;
+}
+
+}  // namespace traceloom

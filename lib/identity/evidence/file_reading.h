@@ -1,0 +1,74 @@
+// FileReading: the facts that every visitor gathers about a file, besides what it reads it for.
+//
+//   void visit(ChunkResult& result, std::size_t, const Event& event) override {
+//     part_of(result).add(event, time_event(event, result.problems));
+//   }
+//   void take(ChunkResult& result, std::size_t file) override {
+//     readings_[file].append(part_of(result));
+//   }
+//   void end_file(std::size_t file, const FileEnd& end) override { readings_[file].end(end); }
+#pragma once
+
+#include "base/problems.h"
+#include "identity/evidence/event_tally.h"
+#include "identity/evidence/file_evidence.h"
+#include "scan/scan_files.h"
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+
+namespace traceloom {
+
+// What one chunk says.
+struct ReadingPart {
+  FileEvidence evidence = {};
+  ThreadTallier threads = {};
+  StartTimes starts = {};
+  StartTimes ends = {};
+
+  // Adds any event of the chunk.
+  void add(const Event& event, const EventTiming& timing) {
+    add_evidence(event, timing);
+    if (timing.usable) add_times(event, timing);
+  }
+  // The two halves of add(), for a visitor that leaves out some usable events.
+  void add_evidence(const Event& event, const EventTiming& timing) {
+    if (event.phase == 'M') return evidence.add(event);
+    if (SyncMarks::is_mark(event)) evidence.add(event);
+    if (!timing.timed || event.phase == 'E') return;
+    evidence.add_begin(event, timing);
+    threads.add(event, timing);
+  }
+  void add_times(const Event& event, const EventTiming& timing);
+  void clear();
+};
+
+struct FileReading {
+  FileEvidence evidence = {};
+  StartTimes starts = {};  // when its usable events start
+  StartTimes ends = {};    // when they end; a B by itself does not
+  ProblemCounts problems = {};
+  std::uint64_t listed = 0;  // all events of the list
+  std::uint64_t text_bytes = 0;
+  std::string error = {};  // why the file could not be read; empty after a success
+  bool is_repeat = false;  // others hold its events; `problems` names them
+
+  // For other processes: see team/wire.h.
+  auto wired() {
+    return std::tie(evidence, starts, ends, problems, listed, text_bytes, error, is_repeat);
+  }
+
+  // Adds the chunks of the file, in their order.
+  void append(const ReadingPart& part);
+  // Takes the facts that are known at the end of the file.
+  void end(const FileEnd& file_end);
+  // False for a file from which no events are used.
+  bool counts() const { return error.empty() && !is_repeat; }
+};
+
+// Throws `error` for an input that cannot be read and must not be left out. If there are other
+// inputs, the message names the option that leaves it out.
+[[noreturn]] void stop_at(const Error& error, std::size_t files);
+
+}  // namespace traceloom

@@ -1,0 +1,47 @@
+#include "identity/evidence/thread_tallies.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace traceloom {
+namespace {
+
+std::uint64_t hash_of(const std::string& text) {
+  return XXH3_64bits(text.data(), text.size());
+}
+
+}  // namespace
+
+void ThreadTallier::find(std::string_view pid, std::string_view tid, bool is_counter) {
+  last_pid_ = pid;
+  last_tid_ = tid;
+  scratch_.assign(pid).append(1, is_counter ? '\0' : '\n').append(tid);
+  const std::uint32_t number = texts_.intern(scratch_);
+  if (number == all_.size()) {
+    const std::string process = canonical_id(pid);
+    ThreadTally& made = all_.emplace_back();
+    made.id = hash_of(process + (is_counter ? '\0' : '\n') + canonical_id(tid));
+    if (!is_counter) made.pid = hash_of(process);
+  }
+  last_ = &all_[number];
+}
+
+void ThreadTallier::clear() {
+  texts_.clear();
+  all_.clear();
+  last_ = nullptr;
+}
+
+void ThreadTallies::append(const ThreadTallier& later) {
+  for (const ThreadTally& thread : later.all()) {
+    const auto place = std::ranges::lower_bound(all, thread.id, {}, &ThreadTally::id);
+    if (place != all.end() && place->id == thread.id)
+      place->add(thread);
+    else if (all.size() < kMostThreads)
+      all.insert(place, thread);
+    else
+      is_complete = false;
+  }
+}
+
+}  // namespace traceloom
