@@ -3,6 +3,7 @@
 #include "base/arithmetic.h"
 #include "clock/time_map.h"
 #include "identity/evidence/recorder_evidence.h"
+#include "identity/repeats/contents.h"
 
 #include <fmt/format.h>
 
@@ -284,14 +285,26 @@ namespace {
 
 using Files = std::vector<std::size_t>;
 
+// Returns the rank that a file says; other ranks differ from file to file, or are found in names.
+std::optional<std::int64_t> said_rank(const FileEvidence& file) {
+  if (!file.rank_marks.empty()) return file.rank_marks.front().value;
+  return file.distributed_rank ? file.distributed_rank : file.top_level_rank;
+}
+
+// Ranks are assigned only for those that may: that copies the evidence.
 bool may_repeat(const std::vector<InputEvidence>& files) {
   if (files.size() < 2) return false;
   std::set<std::pair<std::uint64_t, std::uint64_t>> known;
-  return std::ranges::any_of(files, [&](const InputEvidence& file) {
-    const EventTally& tally = file.evidence.tally;
-    return file.evidence.was_merged() ||
-           (!tally.empty() && !known.emplace(tally.events, tally.sum_ns).second);
-  });
+  std::set<std::int64_t> ranks;
+  return std::ranges::any_of(
+             files,
+             [&](const InputEvidence& file) {
+               const EventTally& tally = file.evidence.tally;
+               const std::optional<std::int64_t> rank = said_rank(file.evidence);
+               return file.evidence.was_merged() || (rank && !ranks.insert(*rank).second) ||
+                      (!tally.empty() && !known.emplace(tally.events, tally.sum_ns).second);
+             }) ||
+         !find_foreign_merges(files, std::vector<bool>(files.size(), true)).empty();
 }
 
 std::vector<FileRank> assigned_ranks(const std::vector<InputEvidence>& files) {
@@ -313,6 +326,10 @@ class RepeatFinder {
 
   std::vector<Repeat> run() {
     leave_copies_out();
+    for (const HeldElsewhere& merge : find_foreign_merges(files_, stays_))
+      leave_out(merge.file, merge.owners, words_of(merge.owners));
+    for (const HeldElsewhere& part : find_parts(files_, ranks_, stays_))
+      leave_out(part.file, part.owners, words_of_part(*part.owners.begin()));
     find_holders();
     leave_merges_out();
     leave_parts_out();
@@ -330,6 +347,7 @@ class RepeatFinder {
   void leave_merges_out();
   std::set<std::size_t> other_holders(std::size_t merge) const;
   std::string words_of(const std::set<std::size_t>& holders) const;
+  std::string words_of_part(std::size_t whole) const;
   void leave_parts_out();
   void compare(std::size_t merge, std::size_t other);
   bool are_parts_apart(std::size_t a, std::size_t b) const;
@@ -422,6 +440,10 @@ std::string RepeatFinder::words_of(const std::set<std::size_t>& holders) const {
       holders.size() == 1 ? "" : fmt::format(" and {} more of the inputs", holders.size() - 1);
   return fmt::format("{} {}{}", are_traces ? "it is a merge of" : "all of it is in",
                      path(*holders.begin()), more);
+}
+
+std::string RepeatFinder::words_of_part(std::size_t whole) const {
+  return fmt::format("all of its events are in {}", path(whole));
 }
 
 // Leaves merges out, those with the most traces first, so that their inputs stay. Of equals, the
