@@ -120,7 +120,8 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "end of an arrow (f without \"bp\": \"e\") after the slice of its time, so that viewers bind "
      "it to the next one (did a program sort the trace by time?); kept as it is"},
     {"rank_from_position", notice,
-     "the file does not say its rank; its position among the inputs was used; RANK=path names it"},
+     "the file does not say its rank; its position among the inputs was used, so a missing rank "
+     "cannot be seen; RANK=path names it"},
     {"same_rank_at_once", loss,
      "the file is of the same rank and the same time as another, so every other command refuses "
      "them; RANK=path says whose it is"},

@@ -30,7 +30,7 @@ TEST_CASE("report_problems: one line a kind with place or count; loss is a warni
       "trace-stats: rank0.json: 52 × end event (E) without a begin event (B); dropped "
       "(first at byte 120)\n"
       "trace-stats: rank0.json: the file does not say its rank; its position among the inputs was "
-      "used; RANK=path names it\n"
+      "used, so a missing rank cannot be seen; RANK=path names it\n"
       "trace-stats: rank0.json: 2 × more than one clock sync; the first was used\n");
 }
 
