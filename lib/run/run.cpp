@@ -43,7 +43,7 @@ RunFile describe_run_file(const std::string& path, const CollectedEvents& file,
   described.collectives = clock.collectives;
   described.producer = producer_of(file.evidence);
   described.events -= file.phases['M'];  // as a merge counts: metadata says what the others mean
-  described.world_size = file.evidence.world_size.value_or(file.evidence.merged_world_size);
+  described.world_size = rank.world_size.value_or(file.evidence.merged_world_size);
   described.devices = file.evidence.devices;
   described.rank_source = to_string(rank.source);
   described.phases = file.phases;

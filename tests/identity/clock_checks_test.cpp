@@ -148,6 +148,15 @@ TEST_CASE("clock_checks: ranks that no file is of are named") {
     chosen.chosen_rank = 7;
     CHECK(said({rank(1), chosen}, Problem::missing_rank) == Words{"", ""});
   }
+  SUBCASE("names may name the world, too") {
+    const std::vector<Input> inputs{{"rank0of4.json", std::nullopt},
+                                    {"rank1of4.json", std::nullopt}};
+    const std::vector<FileEvidence> evidence(2);
+    const ClockPlan plan =
+        plan_clocks(inputs, evidence, assign_ranks(inputs, evidence), std::vector<StartTimes>(2));
+    CHECK(plan.clocks[0].problems.count(Problem::missing_rank) == 2);
+    CHECK(plan.clocks[0].problems.explanation(Problem::missing_rank) == "2-3 of 4");
+  }
   SUBCASE("a merged file has all its ranks, and a rank beyond the world fills no gap") {
     CheckedFile merged = composer_with_events(0, kNowUs, kNowUs, kNowUs);
     merged.evidence.rank_marks.add({1, "1", 7});

@@ -374,13 +374,13 @@ std::vector<RankRange> missing_ranks(const std::set<std::int64_t>& ranks, std::i
 
 // Returns the number of the first file that names the size of the world, or the number of files if
 // none does. Files that name another size get a problem.
-std::size_t check_world_sizes(const std::vector<FileEvidence>& evidence, const FileOrder& order,
+std::size_t check_world_sizes(const std::vector<FileRank>& ranks, const FileOrder& order,
                               std::vector<FileClock>& clocks) {
-  std::size_t first = evidence.size();
+  std::size_t first = ranks.size();
   for (const std::size_t i : order) {
-    if (!evidence[i].world_size) continue;
-    if (first == evidence.size()) first = i;
-    if (evidence[i].world_size != evidence[first].world_size)
+    if (!ranks[i].world_size) continue;
+    if (first == ranks.size()) first = i;
+    if (ranks[i].world_size != ranks[first].world_size)
       clocks[i].problems.add(Problem::world_size_disagrees, 0);
   }
   return first;
@@ -409,16 +409,16 @@ void check_unrelated(const std::vector<ClockFacts>& facts, std::vector<FileClock
 
 // Without a world size, only ranks below the highest one can be known to be missing. If the user
 // chose the ranks (RANK=path), not even these are.
-void check_missing(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
-                   const FileOrder& order, std::vector<FileClock>& clocks) {
-  const std::size_t teller = check_world_sizes(evidence, order, clocks);
-  const bool names_size = teller < evidence.size();
+void check_missing(const std::vector<FileRank>& ranks, const FileOrder& order,
+                   std::vector<FileClock>& clocks) {
+  const std::size_t teller = check_world_sizes(ranks, order, clocks);
+  const bool names_size = teller < ranks.size();
   const bool is_chosen = std::any_of(ranks.begin(), ranks.end(), [](const FileRank& file) {
     return file.source == RankSource::argument;
   });
   const std::set<std::int64_t> known = ranks_of(ranks);
   if (ranks.size() < 2 || known.empty() || (is_chosen && !names_size)) return;
-  const std::int64_t size = names_size ? *evidence[teller].world_size : *known.rbegin() + 1;
+  const std::int64_t size = names_size ? *ranks[teller].world_size : *known.rbegin() + 1;
   const std::int64_t found = std::distance(known.begin(), known.lower_bound(size));
   if (size <= found) return;
   const std::string words = rank_list(missing_ranks(known, size), RankStyle::sentence);
@@ -441,7 +441,7 @@ void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<F
   check_errors(order, clocks);
   check_ranks_apart(evidence, facts, starts, clocks);
   if (align_by != AlignBy::none) check_unrelated(facts, clocks);
-  check_missing(evidence, ranks, order, clocks);
+  check_missing(ranks, order, clocks);
 }
 
 }  // namespace traceloom

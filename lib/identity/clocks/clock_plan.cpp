@@ -313,7 +313,7 @@ ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEv
     file.first_ns = takes_all ? starts[i].first_ns() : std::optional(unix_time.first);
     file.last_ns = takes_all ? starts[i].last_ns() : std::optional(unix_time.last);
     if (bases[i]) place_relative_times(file, *bases[i], starts[i]);
-    file.cycle = cycle_of_name(inputs[i].path);
+    file.cycle = ranks[i].cycle;
     file.is_merged = evidence[i].was_merged();  // true even if RANK=path declares the file to be
                                                 // one rank
     if (file.is_merged) file.ranks = ranks[i].ranks();

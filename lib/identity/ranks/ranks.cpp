@@ -1,83 +1,71 @@
 #include "identity/ranks/ranks.h"
 
+#include "base/ascii.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <set>
+#include <utility>
 
 namespace traceloom {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
-constexpr std::string_view kSeparators = "-_.";
+constexpr std::string_view kSeparators = "-_. =:()[]";
 constexpr std::array<std::string_view, 6> kEndings{".gz", ".zst", ".json", ".trace", ".pt", ".log"};
 // Seconds since 1970 have ten digits; no rank, epoch, batch or pid has that many.
 constexpr std::size_t kTimeStampDigits = 10;
 
-// The part of a name that gives the rank: "rank-3" and 3.
-struct RankText {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::int64_t rank = 0;
-};
+// A style is the word before the number of the rank. This one alone says that the number is a rank.
+constexpr std::string_view kRank = "rank";
+// The other styles, the strongest first. The empty one is a number without a word: "3_of_4", or a
+// name that is nothing but a number.
+constexpr std::array<std::string_view, 17> kStyles{
+    "",    "worker", "process", "r",  "gpu", "cuda",  "device",  "npu",     "xpu",
+    "hpu", "tpu",    "tp",      "dp", "pp",  "trace", "profile", "timeline"};
+// The number after one of these is a rank only where the numbers after the others are 0.
+constexpr std::array<std::string_view, 3> kGroups{"tp", "dp", "pp"};
+// A rank after one of these counts within a part of the job ("local_rank"), or counts no processes.
+constexpr std::array<std::string_view, 18> kOtherRanks{
+    "local", "node", "machine", "group", "intra", "inter", "parallel", "tp",   "dp",
+    "pp",    "ep",   "cp",      "sp",    "mp",    "vpp",   "fsdp",     "lora", "low"};
 
-std::string_view file_name(const std::string& path) {
-  return std::string_view(path).substr(path.find_last_of('/') + 1);
+bool contains(const auto& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
 }
 
-// Finds the last `word` with an optional - or _ and a number after it.
-std::optional<RankText> find_rank(std::string_view name, std::string_view word) {
-  for (std::size_t at = name.rfind(word); at != std::string_view::npos;
-       at = at == 0 ? std::string_view::npos : name.rfind(word, at - 1)) {
-    std::size_t digits = at + word.size();
-    if (digits < name.size() && (name[digits] == '-' || name[digits] == '_')) ++digits;
-    const std::size_t end = std::min(name.find_first_not_of(kDigits, digits), name.size());
-    std::int64_t rank = 0;
-    const auto [stop, error] = std::from_chars(name.data() + digits, name.data() + end, rank);
-    if (error == std::errc{} && rank <= kMaxRank) return RankText{at, end, rank};
-  }
-  return std::nullopt;
-}
-
-bool remove_suffix(std::string_view& name, std::string_view suffix) {
-  if (!name.ends_with(suffix)) return false;
-  name.remove_suffix(suffix.size());
-  return true;
+bool is_separator(char c) {
+  return kSeparators.find(c) != std::string_view::npos;
 }
 
 std::string_view without_endings(std::string_view name) {
-  bool removed = true;
-  while (removed)
-    removed = std::any_of(kEndings.begin(), kEndings.end(),
-                          [&](std::string_view ending) { return remove_suffix(name, ending); });
+  for (auto ending = kEndings.begin(); ending != kEndings.end();)
+    if (name.ends_with(*ending)) {
+      name.remove_suffix(ending->size());
+      ending = kEndings.begin();
+    } else {
+      ++ending;
+    }
   return name;
 }
 
 // Removes [begin, end) and the separators around it, except one between two parts.
 void cut_out(std::string& name, std::size_t begin, std::size_t end) {
-  while (begin > 0 && kSeparators.find(name[begin - 1]) != std::string_view::npos) --begin;
-  while (end < name.size() && kSeparators.find(name[end]) != std::string_view::npos) ++end;
+  while (begin > 0 && is_separator(name[begin - 1])) --begin;
+  while (end < name.size() && is_separator(name[end])) ++end;
   const bool is_between = begin > 0 && end < name.size();
   name.replace(begin, end - begin, is_between ? "-" : "");
 }
 
-}  // namespace
-
-std::optional<std::int64_t> rank_in_name(const std::string& path) {
-  const std::optional<RankText> found = find_rank(file_name(path), "rank");
-  return found ? std::optional(found->rank) : std::nullopt;
-}
-
-std::string cycle_of_name(const std::string& path) {
-  std::string name(without_endings(file_name(path)));
-  std::optional<RankText> rank = find_rank(name, "rank");
-  if (!rank) rank = find_rank(name, "worker");
-  if (rank) cut_out(name, rank->begin, rank->end);
+// Returns the name without [begin, end), which gives the rank, and without time stamps.
+std::string rest_of(std::string name, std::size_t begin, std::size_t end) {
+  cut_out(name, begin, end);
   for (std::size_t at = name.find_first_of(kDigits); at != std::string::npos;
        at = name.find_first_of(kDigits, at)) {
-    const std::size_t end = std::min(name.find_first_not_of(kDigits, at), name.size());
+    end = std::min(name.find_first_not_of(kDigits, at), name.size());
     const bool is_time_stamp = end - at >= kTimeStampDigits;
     if (is_time_stamp) cut_out(name, at, end);
     at = is_time_stamp ? 0 : end;
@@ -87,7 +75,143 @@ std::string cycle_of_name(const std::string& path) {
   return name;
 }
 
+bool is_letter(char c) {
+  return to_lower(c) >= 'a' && to_lower(c) <= 'z';
+}
+
+std::optional<std::int64_t> number_of(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && number <= kMaxRank ? std::optional(number) : std::nullopt;
+}
+
+// Cuts the last word or number off, with a separator after it, and returns it.
+std::string_view take_last(std::string_view& name) {
+  if (!name.empty() && is_separator(name.back())) name.remove_suffix(1);
+  const bool is_number = !name.empty() && is_digit(name.back());
+  std::size_t begin = name.size();
+  while (begin > 0 && (is_number ? is_digit(name[begin - 1]) : is_letter(name[begin - 1]))) --begin;
+  const std::string_view last = name.substr(begin);
+  name = name.substr(0, begin);
+  return last;
+}
+
+// A rank from the name of a file or of a folder.
+struct NamedRank {
+  std::int64_t rank = 0;
+  std::optional<std::int64_t> world_size = {};  // 4 in "rank3of4"
+  std::string rest = {};                        // the name without the rank
+  bool is_of_folder = false;
+};
+
+// Finds the last rank of the style in the name.
+std::optional<NamedRank> find_rank(std::string_view name, std::string_view style) {
+  const std::string lower = to_lower(name);
+  const auto up_to_digit = [](std::string_view text) {
+    return text.substr(0, text.find_last_of(kDigits) + 1);
+  };
+  std::optional<NamedRank> found;
+  for (std::string_view left = up_to_digit(lower); !left.empty(); left = up_to_digit(left)) {
+    const std::size_t end = left.size();
+    std::optional<std::int64_t> number = number_of(take_last(left));
+    std::string_view before = left;
+    std::string_view word = take_last(before);
+    std::optional<std::int64_t> size;
+    if (word == "of")
+      if (const auto first = number_of(take_last(before)); first && first < number) {
+        size = std::exchange(number, first);
+        left = before;
+        word = take_last(before);
+      }
+    const std::size_t begin = style.empty() ? left.size() : before.size();
+    const bool is_whole = left.empty() && end == lower.size();
+    const bool is_led = word == style || (style == kRank && word == "globalrank");
+    const bool is_other = style == kRank ? contains(kOtherRanks, take_last(before))
+                                         : end < lower.size() && is_letter(lower[end]);  // "7b"
+    if (number && !found && !is_other && (style.empty() ? size || is_whole : is_led))
+      found = {*number, size, rest_of(std::string(name), begin, end)};
+    else if (style != kRank && number > 0 && contains(kGroups, word))
+      return std::nullopt;
+  }
+  return found;
+}
+
+// Returns a part of the path: 0 is the file's name without its endings, 1 its folder, and so on.
+std::optional<std::string_view> part_of(std::string_view path, std::size_t number) {
+  for (std::size_t i = 0; i < number; ++i) {
+    const std::size_t slash = path.find_last_of('/');
+    if (slash == std::string_view::npos) return std::nullopt;
+    path = path.substr(0, slash);
+  }
+  const std::string_view part = path.substr(path.find_last_of('/') + 1);
+  return number == 0 ? without_endings(part) : part;
+}
+
+std::optional<NamedRank> read_part(const std::string& path, std::size_t number,
+                                   std::string_view style) {
+  const std::optional<std::string_view> part = part_of(path, number);
+  std::optional<NamedRank> rank = part ? find_rank(*part, style) : std::nullopt;
+  if (rank) rank->is_of_folder = number > 0;
+  return rank;
+}
+
+}  // namespace
+
+std::string cycle_of_name(const std::string& path) {
+  std::optional<NamedRank> rank = read_part(path, 0, kRank);
+  if (!rank) rank = read_part(path, 0, "worker");
+  return rank ? rank->rest : rest_of(std::string(*part_of(path, 0)), 0, 0);
+}
+
 namespace {
+
+using NamedRanks = std::vector<std::optional<NamedRank>>;  // one an input
+
+// Returns the ranks that names call so: the file's, otherwise the nearest folder's if the folders
+// of the inputs have several.
+NamedRanks ranks_by_word(const std::vector<Input>& inputs) {
+  NamedRanks ranks;
+  std::set<std::int64_t> of_folders;
+  for (const Input& input : inputs) {
+    std::optional<NamedRank>& rank = ranks.emplace_back();
+    for (std::size_t number = 0; !rank && part_of(input.path, number); ++number)
+      rank = read_part(input.path, number, kRank);
+    if (rank && rank->is_of_folder) of_folders.insert(rank->rank);
+  }
+  for (std::optional<NamedRank>& rank : ranks)
+    if (rank && rank->is_of_folder && of_folders.size() < 2) rank.reset();
+  return ranks;
+}
+
+// Returns the ranks that a part of the paths gives in one style. It is empty if the numbers may be
+// those of hosts, batches or processes, or count from 1: names must differ in nothing else, and
+// most of the ranks from 0 on must be here.
+std::vector<NamedRank> ranks_by_style(const std::vector<Input>& inputs,
+                                      const std::vector<std::size_t>& files, std::size_t number,
+                                      std::string_view style) {
+  std::vector<NamedRank> ranks;
+  std::set<std::int64_t> numbers;
+  for (const std::size_t file : files) {
+    const std::optional<NamedRank> rank = read_part(inputs[file].path, number, style);
+    if (!rank || !numbers.insert(rank->rank).second) return {};
+    ranks.push_back(*rank);
+    if (rank->rest != ranks[0].rest || rank->world_size != ranks[0].world_size) return {};
+  }
+  const auto limit = ranks[0].world_size.value_or(static_cast<std::int64_t>(2 * files.size()));
+  return *numbers.begin() == 0 && *numbers.rbegin() < limit ? ranks : std::vector<NamedRank>();
+}
+
+// Adds the ranks of files without any other source, if their names agree.
+void add_ranks_by_style(const std::vector<Input>& inputs, const std::vector<std::size_t>& files,
+                        NamedRanks& ranks) {
+  if (files.size() < 2) return;
+  for (std::size_t number = 0; part_of(inputs[files[0]].path, number); ++number)
+    for (const std::string_view style : kStyles) {
+      const std::vector<NamedRank> found = ranks_by_style(inputs, files, number, style);
+      for (std::size_t i = 0; i < found.size(); ++i) ranks[files[i]] = found[i];
+      if (!found.empty()) return;
+    }
+}
 
 struct Claim {
   std::optional<std::int64_t> rank;
@@ -95,14 +219,15 @@ struct Claim {
 };
 
 // Returns the ranks that the file and its name claim, strongest first.
-std::vector<Claim> claims_of(const Input& input, const FileEvidence& evidence) {
+std::vector<Claim> claims_of(const Input& input, const FileEvidence& evidence,
+                             const std::optional<NamedRank>& named) {
   std::optional<std::int64_t> marked;
   if (!evidence.rank_marks.empty()) marked = evidence.rank_marks.front().value;
   return {{input.forced_rank, RankSource::argument},
           {marked, RankSource::metadata_event},
           {evidence.distributed_rank, RankSource::distributed_info},
           {evidence.top_level_rank, RankSource::top_level_key},
-          {rank_in_name(input.path), RankSource::file_name}};
+          {named ? std::optional(named->rank) : std::nullopt, RankSource::file_name}};
 }
 
 // The limit holds because ranks become pids.
@@ -153,12 +278,13 @@ FileRank merged_rank(const Input& input, const FileEvidence& evidence) {
 }
 
 // Returns the rank of the strongest claim, or nullopt if nothing in or about the file names a rank.
-std::optional<FileRank> claimed_rank(const Input& input, const FileEvidence& evidence) {
+std::optional<FileRank> claimed_rank(const Input& input, const FileEvidence& evidence,
+                                     const std::optional<NamedRank>& named) {
   const bool is_ours = evidence.was_merged_by_us() && !evidence.rank_marks.empty();
   if (!input.forced_rank && (is_ours || evidence.has_several_ranks()))
     return merged_rank(input, evidence);
   std::optional<FileRank> file;
-  for (const Claim& claim : claims_of(input, evidence)) {
+  for (const Claim& claim : claims_of(input, evidence, named)) {
     if (!claim.rank) continue;
     if (!file) {
       check_rank(input, *claim.rank, claim.source);
@@ -205,24 +331,34 @@ std::int64_t FileRank::rank_of(std::string_view canonical_pid,
 
 std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
                                    const std::vector<FileEvidence>& evidence) {
+  NamedRanks named = ranks_by_word(inputs);
   std::vector<std::optional<FileRank>> claimed;
-  std::set<std::int64_t> taken;
+  std::vector<std::size_t> silent;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    claimed.push_back(claimed_rank(inputs[i], evidence[i]));
-    if (!claimed.back()) continue;
-    for (const std::int64_t rank : claimed.back()->ranks()) taken.insert(rank);
+    claimed.push_back(claimed_rank(inputs[i], evidence[i], named[i]));
+    if (!claimed[i]) silent.push_back(i);
   }
+  add_ranks_by_style(inputs, silent, named);
+  for (const std::size_t i : silent) claimed[i] = claimed_rank(inputs[i], evidence[i], named[i]);
+  std::set<std::int64_t> taken;
+  for (const std::optional<FileRank>& file : claimed)
+    if (file)
+      for (const std::int64_t rank : file->ranks()) taken.insert(rank);
   std::vector<FileRank> ranks;
   std::int64_t next = 0;
-  for (std::optional<FileRank>& file : claimed) {
-    if (!file) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!claimed[i]) {
       while (taken.contains(next)) ++next;
-      file = FileRank{};
-      file->rank = next++;
+      claimed[i] = FileRank{};
+      claimed[i]->rank = next++;
       // A single input is rank 0; that needs no message.
-      if (inputs.size() > 1) file->problems.add(Problem::rank_from_position, 0);
+      if (inputs.size() > 1) claimed[i]->problems.add(Problem::rank_from_position, 0);
     }
-    ranks.push_back(std::move(*file));
+    FileRank& file = ranks.emplace_back(*std::move(claimed[i]));
+    const bool has_rest = named[i] && !named[i]->is_of_folder;
+    file.cycle = has_rest ? named[i]->rest : cycle_of_name(inputs[i].path);
+    file.world_size = evidence[i].world_size;
+    if (!file.world_size && named[i]) file.world_size = named[i]->world_size;
   }
   return ranks;
 }

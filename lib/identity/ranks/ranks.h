@@ -17,24 +17,13 @@
 
 namespace traceloom {
 
-// Finds the rank and the profiling cycle in the name of a trace file.
-//
-//   rank_in_name("traces/ep1-ba42-rank3.json.gz")     // 3
-//   cycle_of_name("traces/ep1-ba42-rank3.json.gz")    // "ep1-ba42"
-//
-// Both functions use only the last part of the path.
-
 // Ranks become pids, which viewers store in 32 bits.
 inline constexpr std::int64_t kMaxRank = 2'147'483'647;
 
-// Returns the number after the last "rank", "rank-" or "rank_" that a number of at most kMaxRank
-// follows: "ep1-ba42-rank3.json", "rank-0.Apr_03.pt.trace.json". Returns nullopt if there is none.
-std::optional<std::int64_t> rank_in_name(const std::string& path);
-
-// Returns the name without its rank (as above, otherwise "worker3"), without its endings (.gz,
-// .zst, .json, .trace, .pt, .log) and without time stamps (10 digits or more, which differ between
-// the ranks of one cycle); may be empty:
-//   "ep0-ba12-rank3.json.gz"                             "ep0-ba12"
+// Returns the name of a file without its rank ("rank3", otherwise "worker3"), without its endings
+// (.gz, .zst, .json, .trace, .pt, .log) and without time stamps (10 digits or more, which differ
+// between the ranks of one cycle); may be empty:
+//   "traces/ep0-ba12-rank3.json.gz"                      "ep0-ba12"
 //   "rank0.4.pt.trace.json"                              "4"
 //   "worker0_step_12.1694128201545.pt.trace.json.gz"     "step_12"
 //   "rank3.json"                                         ""
@@ -54,10 +43,14 @@ struct FileRank {
   // Maps canonical pid and tid to the rank. Composer's merger treats an earlier merge as a file of
   // one rank, so a pid may contain threads whose global_rank names another rank.
   std::map<std::pair<std::string, std::string>, std::int64_t> rank_of_thread;
-  ProblemCounts problems;  // rank_from_position, rank_disagrees, ranks_in_one_pid
+  std::string cycle;                       // the name without the rank; see cycle_of_name()
+  std::optional<std::int64_t> world_size;  // distributedInfo.world_size, otherwise of "rank3of4"
+  ProblemCounts problems;                  // rank_from_position, rank_disagrees, ranks_in_one_pid
 
   // For other processes: see team/wire.h.
-  auto wired() { return std::tie(rank, source, rank_of_pid, rank_of_thread, problems); }
+  auto wired() {
+    return std::tie(rank, source, rank_of_pid, rank_of_thread, cycle, world_size, problems);
+  }
 
   bool is_merged() const { return source == RankSource::merged; }
   // Returns the ranks that the file names, ascending.
@@ -73,6 +66,16 @@ struct FileRank {
 // of a file gives no rank in 0 .. kMaxRank (Composer writes -1 before it knows its rank); RANK= can
 // then name the rank. A weaker source that disagrees is counted as rank_disagrees, unless the
 // strongest source is an argument, which is meant to overrule.
+//
+// A name gives a rank by these rules:
+// 1. The number after the last word "rank" of the file's name, with at most one separator between
+//    them: "ep1-ba42-rank3.json", "Rank[3]". A rank within a part of the job is none: "local_rank".
+// 2. The same in the name of the nearest folder, if the folders of the inputs name several ranks.
+// 3. For files without any other source: a number that stands alone or after a word for a process
+//    or a device, in the files' names or in their folders: "worker3", "TP-3", "trace_3", "3.json",
+//    "3_of_4". All these files must have it at the same place of names that are equal otherwise,
+//    but for time stamps. The numbers must differ, have 0 among them and be less than twice as many
+//    as the files (or than the size of the world).
 std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
                                    const std::vector<FileEvidence>& evidence);
 
