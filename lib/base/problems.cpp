@@ -125,6 +125,11 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"same_rank_at_once", loss,
      "the file is of the same rank and the same time as another, so every other command refuses "
      "them; RANK=path says whose it is"},
+    {"several_runs", notice,
+     "the inputs are of several runs, which count together; name the files or the folder of one "
+     "run"},
+    {"merged_elsewhere", notice,
+     "another tool's merge of several ranks, which count as one here; give the files of the ranks"},
     {"rank_disagrees", notice,
      "sources disagree about the rank; the stronger one was used; RANK=path overrules it"},
     {"ranks_in_one_pid", notice,

@@ -127,6 +127,8 @@ enum class Problem : std::uint8_t {
   // problems of ranks and clocks
   rank_from_position,
   same_rank_at_once,
+  several_runs,
+  merged_elsewhere,
   rank_disagrees,
   ranks_in_one_pid,
   repeated,

@@ -274,7 +274,8 @@ void DisplacedEnds::append(DisplacedEnds& later) {
       continue;
     }
     if (!borders_.empty()) close(borders_.back());
-    borders_.assign(1, std::move(moment));
+    borders_.clear();
+    borders_.push_back(std::move(moment));
   }
   displaced_.add(later.displaced_);
   later = {};

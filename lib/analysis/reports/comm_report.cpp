@@ -186,6 +186,7 @@ Table ranks_table(const Run& run, const std::vector<Collective>& matched, bool c
       {"last_share", "Last %", share, share_of(&Row::times_last, &Row::count)},
   };
   std::vector<Row> rows;
+  rows.reserve(sums.size());
   for (const auto& [rank, sum] : sums) rows.push_back(sum);
   return make_table(rows, columns);
 }

@@ -37,6 +37,7 @@ void keep_longest(const Run& run, std::vector<LongSpan>& spans, std::size_t most
 void find_steps_of(const RankEvents& rank, std::vector<LongSpan>& spans) {
   if (rank.steps.kind == StepKind::none) return;
   std::vector<LongSpan*> by_start;
+  by_start.reserve(spans.size());
   for (LongSpan& span : spans) by_start.push_back(&span);
   std::sort(by_start.begin(), by_start.end(),
             [](const LongSpan* a, const LongSpan* b) { return a->start_ns < b->start_ns; });

@@ -3,8 +3,11 @@
 #include "identity/capture/clashes.h"
 #include "identity/repeats/repeats.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace traceloom {
@@ -22,6 +25,14 @@ void mark_repeats(const std::vector<Input>& inputs, const std::vector<FileReadin
     read[repeat.file]->is_repeat = true;
     read[repeat.file]->problems = repeat.problems();
   }
+}
+
+void note_merged_ranks(const std::set<std::string>& merged, FileRank& rank) {
+  if (merged.size() < 2) return;
+  rank.problems.add(Problem::merged_elsewhere, 0);
+  rank.problems.explain(Problem::merged_elsewhere,
+                        fmt::format("its processes are of {} to {}, and all count as rank {}",
+                                    *merged.begin(), *merged.rbegin(), rank.rank));
 }
 
 std::int64_t first_rank(const FileFacts& file) {
@@ -59,6 +70,7 @@ Capture settle_samples(const std::vector<Input>& inputs, const std::vector<FileR
   capture.clocks.facts.assign(readings.size(), ClockFacts{});
   capture.clocks.clocks.assign(readings.size(), FileClock{});
   for (std::size_t i = 0; i < counted.size(); ++i) {
+    note_merged_ranks(evidence[i].threads.merged_ranks, ranks[i]);
     readings[counted[i]]->evidence = std::move(evidence[i]);
     capture.ranks[counted[i]] = std::move(ranks[i]);
     capture.clocks.facts[counted[i]] = facts[i];
@@ -71,6 +83,7 @@ Capture settle_samples(const std::vector<Input>& inputs, const std::vector<FileR
       readings[file]->problems.explain(Problem::same_rank_at_once, clash.error.what());
     }
   }
+  note_runs(inputs, readings, capture);
   return capture;
 }
 

@@ -1,5 +1,7 @@
 #include "identity/capture/clashes.h"
 
+#include "base/units.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,6 +33,13 @@ struct Presence {
   std::uint64_t events;
   const std::vector<ThreadTally>* threads;
 };
+
+std::set<std::uint64_t> processes_of(const Presence& file) {
+  std::set<std::uint64_t> pids;
+  for (const ThreadTally& thread : *file.threads)
+    if (thread.pid != 0) pids.insert(thread.pid);
+  return pids;
+}
 
 // Whether two files have a thread in common; `id` may also be that of its process.
 bool share(const Presence& a, const Presence& b, std::uint64_t ThreadTally::*id) {
@@ -160,34 +169,76 @@ bool have_duplicates(const std::vector<const Presence*>& files) {
   return false;
 }
 
+// The files of each rank of its own, in the order of the inputs.
+std::map<std::int64_t, std::vector<Presence>> files_by_rank(
+    const std::vector<FileReading*>& readings, const Capture& capture) {
+  std::map<std::int64_t, std::vector<Presence>> files;
+  for (std::size_t i = 0; i < readings.size(); ++i)
+    if (readings[i]->counts() && !readings[i]->starts.empty() &&
+        !readings[i]->evidence.was_merged())
+      files[capture.ranks[i].rank].push_back(
+          presence_of(i, *readings[i], capture.ranks[i], capture.clocks.clocks[i]));
+  return files;
+}
+
+std::vector<const Presence*> by_time(const std::vector<Presence>& files) {
+  std::vector<const Presence*> sorted;
+  sorted.reserve(files.size());
+  for (const Presence& file : files) sorted.push_back(&file);
+  std::ranges::stable_sort(sorted, {},
+                           [](const Presence* file) { return file->starts.first_ns; });
+  return sorted;
+}
+
 }  // namespace
 
 std::vector<Clash> find_clashes(const std::vector<Input>& inputs,
                                 const std::vector<FileReading*>& readings, const Capture& capture) {
-  std::map<std::int64_t, std::vector<std::size_t>> files_of_rank;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (readings[i]->counts() && !readings[i]->starts.empty() &&
-        !readings[i]->evidence.was_merged())
-      files_of_rank[capture.ranks[i].rank].push_back(i);
   std::vector<Clash> clashes;
-  for (const auto& [rank, files] : files_of_rank) {
-    if (files.size() < 2) continue;
-    std::vector<Presence> presences;
-    for (const std::size_t file : files)
-      presences.push_back(
-          presence_of(file, *readings[file], capture.ranks[file], capture.clocks.clocks[file]));
-    std::vector<const Presence*> by_time;
-    for (const Presence& presence : presences) by_time.push_back(&presence);
-    std::ranges::stable_sort(by_time, {},
-                             [](const Presence* presence) { return presence->starts.first_ns; });
-    if (!have_duplicates(by_time)) continue;
-    const std::vector<const Presence*> clash = find_clash(presences);
+  for (const auto& [rank, files] : files_by_rank(readings, capture)) {
+    if (files.size() < 2 || !have_duplicates(by_time(files))) continue;
+    const std::vector<const Presence*> clash = find_clash(files);
     std::vector<std::size_t> members;
+    members.reserve(clash.size());
     for (const Presence* presence : clash) members.push_back(presence->file);
     clashes.push_back({std::move(members), refusal_of(rank, clash, inputs)});
   }
   std::ranges::stable_sort(clashes, {}, [](const Clash& clash) { return clash.files[1]; });
   return clashes;
+}
+
+namespace {
+
+// Devices have small pids, which all processes share, so one pid in common says nothing.
+bool includes_processes(const Presence& all, const Presence& some) {
+  const std::set<std::uint64_t> of_all = processes_of(all);
+  return std::ranges::includes(of_all, processes_of(some));
+}
+
+}  // namespace
+
+void note_runs(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
+               const Capture& capture) {
+  for (const auto& [rank, files] : files_by_rank(readings, capture)) {
+    const Presence* last = nullptr;
+    bool are_several = false;
+    for (const Presence* file : by_time(files)) {
+      if (file->recorder != Recorder::torch || !file->has_clock) continue;
+      const Presence* const before = std::exchange(last, file);
+      if (before == nullptr || before->starts.last_ns >= file->starts.first_ns ||
+          includes_processes(*before, *file) || includes_processes(*file, *before))
+        continue;
+      ProblemCounts& problems = readings[file->file]->problems;
+      problems.add(Problem::several_runs, 0);
+      problems.explain(
+          Problem::several_runs,
+          fmt::format("rank {} is also in {}, {} before and by another process", rank,
+                      inputs[before->file].path,
+                      format_duration(file->starts.first_ns - before->starts.last_ns)));
+      are_several = true;
+    }
+    if (are_several) return;  // The other ranks have the same runs.
+  }
 }
 
 }  // namespace traceloom

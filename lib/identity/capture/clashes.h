@@ -22,4 +22,10 @@ struct Clash {
 std::vector<Clash> find_clashes(const std::vector<Input>& inputs,
                                 const std::vector<FileReading*>& readings, const Capture& capture);
 
+// Counts Problem::several_runs for the first file of each run but the earliest. Files of torch of
+// one rank are of different runs if they follow each other and are of different processes; windows
+// of one run are of one process.
+void note_runs(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
+               const Capture& capture);
+
 }  // namespace traceloom

@@ -22,6 +22,7 @@ void ThreadTallier::find(std::string_view pid, std::string_view tid, bool is_cou
     ThreadTally& made = all_.emplace_back();
     made.id = hash_of(process + (is_counter ? '\0' : '\n') + canonical_id(tid));
     if (!is_counter) made.pid = hash_of(process);
+    if (process.starts_with("\"[TP")) merged_ranks_.insert(process.substr(1, process.find(']')));
   }
   last_ = &all_[number];
 }
@@ -29,6 +30,7 @@ void ThreadTallier::find(std::string_view pid, std::string_view tid, bool is_cou
 void ThreadTallier::clear() {
   texts_.clear();
   all_.clear();
+  merged_ranks_.clear();
   last_ = nullptr;
 }
 
@@ -42,6 +44,8 @@ void ThreadTallies::append(const ThreadTallier& later) {
     else
       is_complete = false;
   }
+  if (merged_ranks.size() < kMostThreads)
+    merged_ranks.insert(later.merged_ranks().begin(), later.merged_ranks().end());
 }
 
 }  // namespace traceloom

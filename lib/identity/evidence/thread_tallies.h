@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -60,12 +61,15 @@ class ThreadTallier {
 
   // The threads in the order of their first events. Several texts may be one thread.
   const std::vector<ThreadTally>& all() const { return all_; }
+  // What stands before the pids of SGLang's merges: "[TP00-PP01]" of each rank.
+  const std::set<std::string>& merged_ranks() const { return merged_ranks_; }
 
  private:
   void find(std::string_view pid, std::string_view tid, bool is_counter);
 
   StringTable texts_;  // pid and tid as they are written
   std::vector<ThreadTally> all_;
+  std::set<std::string> merged_ranks_;
   ThreadTally* last_ = nullptr;
   std::string_view last_pid_;
   std::string_view last_tid_;
@@ -77,12 +81,13 @@ struct ThreadTallies {
   static constexpr std::size_t kMostThreads = 4096;
 
   std::vector<ThreadTally> all;  // sorted by id
+  std::set<std::string> merged_ranks;
   bool is_complete = true;
 
   void append(const ThreadTallier& later);
 
   // For other processes: see team/wire.h.
-  auto wired() { return std::tie(all, is_complete); }
+  auto wired() { return std::tie(all, merged_ranks, is_complete); }
 };
 
 }  // namespace traceloom
