@@ -2,11 +2,14 @@
 
 #include "base/ascii.h"
 #include "base/json_string.h"
+#include "base/json_walk.h"
 #include "base/problems.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -97,7 +100,7 @@ void TopLevelParser::start_document(char c) {
   if (offset_ < 3 && c == kByteOrderMark[offset_]) return;
   if (c == '[') {
     state_ = State::in_list;
-    had_list_ = true;
+    had_list_ = has_list_ = true;
   } else if (c == '{') {
     state_ = State::members;
     step_ = Step::key;
@@ -236,11 +239,48 @@ void TopLevelParser::after_document(char c) {
         path_, offset_,
         "not a trace: looks like JSON lines, one object after the other; put the lines into one "
         "list: [ ..., ... ]");
+  check_document();
   problems_.add(Problem::second_document, offset_);
   state_ = c == '[' ? State::in_list : State::members;
   step_ = Step::key;
   is_object_ = c == '{';
-  has_list_ = false;
+  has_list_ = !is_object_;
+  document_offset_ = offset_;
+  document_entry_ = entries_.size();
+}
+
+// A document without a list has no events, so that what it says is said of all.
+void TopLevelParser::check_document() {
+  // Members of these values, or the values, are what FileEvidence knows of rank and clock.
+  struct Said {
+    std::string_view key;
+    std::string_view member = {};
+  };
+  static constexpr std::array<Said, 7> kSaid{{{"distributedInfo", "rank"},
+                                              {"global_rank"},
+                                              {"baseTimeNanoseconds"},
+                                              {"viztracer_metadata", "baseTimeNanoseconds"},
+                                              {"beginningOfTime"},
+                                              {"clock_sync_timestamp_us"},
+                                              {"otherData", "traceloom"}}};
+  if (!has_list_ || other_document_) return;
+  std::vector<std::string> said(kSaid.size());
+  for (std::size_t i = document_entry_; i < entries_.size(); ++i)
+    for (std::size_t k = 0; k < kSaid.size(); ++k)
+      if (entries_[i].key == kSaid[k].key)
+        said[k] = kSaid[k].member.empty() ? entries_[i].value
+                                          : find_member(entries_[i].value, kSaid[k].member);
+  if (first_said_.empty()) first_said_ = said;
+  const auto other = std::ranges::mismatch(said, first_said_).in1 - said.begin();
+  if (static_cast<std::size_t>(other) == said.size()) return;
+  const Said& differs = kSaid[static_cast<std::size_t>(other)];
+  other_document_ = Error(
+      path_, document_offset_,
+      fmt::format("a document of another rank or clock begins here (its {}{}{} is not that of the "
+                  "first); split the unpacked text into one file a document: head -c {} gives what "
+                  "is before this one, tail -c +{} the rest",
+                  differs.key, differs.member.empty() ? "" : ".", differs.member, document_offset_,
+                  document_offset_ + 1));
 }
 
 void TopLevelParser::resume(std::uint64_t offset) {
@@ -250,6 +290,8 @@ void TopLevelParser::resume(std::uint64_t offset) {
 }
 
 void TopLevelParser::finish(std::uint64_t offset, bool cut_inside_event) {
+  check_document();
+  if (other_document_) throw *other_document_;
   offset_ = offset;
   if (state_ == State::before) fail("the file holds nothing but white space");
   if (state_ == State::in_list && !is_object_ && !cut_inside_event)

@@ -9,6 +9,9 @@
 //   parser.finish(file_size, false);
 //   for (const TopLevelEntry& entry : parser.entries()) use(entry.key, entry.value);
 //
+// Documents one behind the other are one trace if they say the same of rank and clock. Others are
+// refused: the whole file would be on the clock of one of them.
+//
 // It needs no more memory than the keys and values that it keeps. It keeps at most 64 MiB; further
 // ones are counted and left out. A key of more than 1 MiB is treated as a quote that was never
 // closed.
@@ -17,6 +20,7 @@
 #include "base/problems.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -77,6 +81,7 @@ class TopLevelParser {
   void keep(char c);
   void end_value();
   void after_document(char c);
+  void check_document();
   void fail(const std::string& problem);
 
   std::string path_;
@@ -84,7 +89,7 @@ class TopLevelParser {
   Step step_ = Step::key;
   bool is_object_ = false;  // true for {"traceEvents": [...]}, false for a bare list
   bool had_list_ = false;
-  bool has_list_ = false;  // this document (there may be several) is an object with the list
+  bool has_list_ = false;  // this document (there may be several) has a list
   bool ignores_rest_ = false;
   bool escaped_ = false;    // the last character was a backslash in a string
   bool in_string_ = false;  // true inside a string of a nested value
@@ -97,6 +102,10 @@ class TopLevelParser {
   std::string value_;
   std::string not_a_list_;  // the kind of value that traceEvents had if it was no list
   std::vector<TopLevelEntry> entries_;
+  std::uint64_t document_offset_ = 0;    // where this document begins
+  std::size_t document_entry_ = 0;       // its first entry
+  std::vector<std::string> first_said_;  // what the first document says of its rank and clock
+  std::optional<Error> other_document_;  // a document that says something else
   ProblemCounts problems_;
 };
 

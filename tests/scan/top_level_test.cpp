@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace traceloom;
@@ -117,6 +118,31 @@ TEST_CASE("top_level: takes lists one behind the other") {
   CHECK(read_top_level("[ONE]{\"traceEvents\":[TWO]} [THREE]").problems ==
         Strings{"second_document 2@5"});
   CHECK(read_top_level("[ONE]{\"a\":1}").members == Strings{"a=1"});
+}
+
+TEST_CASE("top_level: refuses a document of another rank or clock than the first") {
+  const std::string first =
+      R"({"distributedInfo":{"rank":0},"baseTimeNanoseconds":7,"traceEvents":[ONE]})";
+  for (const auto& [second, key] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"distributedInfo":{"rank":1},"traceEvents":[TWO],"baseTimeNanoseconds":7})",
+            "distributedInfo.rank"},
+           {R"({"distributedInfo":{"rank":0},"traceEvents":[TWO],"baseTimeNanoseconds":8})",
+            "baseTimeNanoseconds"},
+           {"[TWO]", "distributedInfo.rank"},
+           {R"({"distributedInfo":{"rank":0},"traceEvents":[TWO],"baseTimeNanoseconds":7,)"
+            R"("otherData":{"traceloom":{"version":"1"}}})",
+            "otherData.traceloom"}}) {
+    CHECK(error_of(first + "\n" + second + first) ==
+          "t.json: byte 75: a document of another rank or clock begins here (its " + key +
+              " is not that of the first); split the unpacked text into one file a document: head "
+              "-c 75 gives what is before this one, tail -c +76 the rest");
+  }
+  const std::string window = R"({"baseTimeNanoseconds":7,"traceEvents":[TWO],)"
+                             R"("distributedInfo":{"world_size":2,"rank":0}})";
+  CHECK(error_of(first + window + first) == "");
+  // A document without events has no clock of its own.
+  CHECK(error_of("[ONE]"
+                 R"({"baseTimeNanoseconds":7})") == "");
 }
 
 TEST_CASE("top_level: skips a byte order mark, also one that comes in pieces") {
