@@ -255,6 +255,12 @@ std::optional<ParsedTime> parse_time(std::string_view json_value) {
   return number ? evaluate(*number) : std::nullopt;
 }
 
+bool is_nanoseconds(std::string_view json_value) {
+  const std::optional<DecimalText> number = split(without_quotes(json_value));
+  const std::size_t digits = number && !number->negative ? number->integer.size() : 0;
+  return (digits == 18 || digits == 19) && number->exponent == 0;
+}
+
 std::optional<bool> is_negative_number(std::string_view json_value) {
   const std::optional<DecimalText> number = split(without_quotes(json_value));
   return number ? std::optional(number->negative) : std::nullopt;

@@ -52,6 +52,10 @@ std::optional<ParsedTime> add(const ParsedTime& a, const ParsedTime& b);
 // values outside [-2^63, 2^63 - 1] ns. About 10 ns for the usual 16 digits.
 std::optional<ParsedTime> parse_time(std::string_view json_value);
 
+// True for a number that is too large for microseconds, but as nanoseconds since 1970 it is a time
+// from 1973 to 2286.
+bool is_nanoseconds(std::string_view json_value);
+
 // Returns whether the number is below 0 (-0 is), or nullopt if the text is no number. It reads
 // numbers like parse_time(), but also those beyond int64 nanoseconds.
 std::optional<bool> is_negative_number(std::string_view json_value);

@@ -1,7 +1,9 @@
 #include "scan/list_reader.h"
 
+#include "base/arithmetic.h"
 #include "base/problems.h"
 #include "base/units.h"
+#include "event/event_timing.h"
 
 #include <cstring>
 #include <utility>
@@ -43,6 +45,18 @@ void FileVisitor::fail_file(std::size_t, const Error& error) {
   throw error;
 }
 
+namespace {
+
+// Looks for times until there is a usable one.
+void note_time(const Event& event, ScannedText& scanned) {
+  if (event.phase == 'M' || event.phase == 0) return;
+  const std::string_view ts = event.text(Key::ts);
+  scanned.has_time = parse_time(ts).has_value();
+  if (!scanned.nanoseconds && is_nanoseconds(ts)) scanned.nanoseconds = event.offset;
+}
+
+}  // namespace
+
 ScannedText scan_text(FileVisitor& visitor, std::size_t file, std::string_view text,
                       std::uint64_t offset, Position position, Behind behind) {
   thread_local EventScanner scanner;  // keeps its bitmaps from chunk to chunk
@@ -52,6 +66,8 @@ ScannedText scan_text(FileVisitor& visitor, std::size_t file, std::string_view t
   while (const Event* event = scanner.next()) {
     ++scanned.events;
     scanned.has_phase |= event->phase != 0;
+    if (!scanned.has_time) [[unlikely]]
+      note_time(*event, scanned);
     visitor.visit(*scanned.result, file, *event);
   }
   visitor.finish_chunk(*scanned.result);
@@ -113,6 +129,8 @@ std::string_view ListReader::accept(ScannedText scanned, std::string_view text,
   problems_.add(scanned.problems);
   events_ += scanned.events;
   has_phase_ |= scanned.has_phase;
+  has_time_ |= scanned.has_time;
+  keep_first(nanoseconds_, scanned.nanoseconds);
   next_ = scanned.next;
   const std::string_view rest = text.substr(scanned.end_position);
   const std::uint64_t rest_offset = offset + scanned.end_position;
@@ -150,8 +168,14 @@ void ListReader::read_on(std::string_view text, std::uint64_t offset, Behind beh
   }
 }
 
-// Refuses a list without events, for example of numbers or of the results of another tool.
+// Refuses a list without events, for example of numbers or of the results of another tool, and one
+// without a time.
 void ListReader::check_events() const {
+  if (nanoseconds_ && !has_time_)
+    throw Error(
+        path_, *nanoseconds_,
+        "its times are nanoseconds since 1970, not microseconds as in traces; divide ts and dur by "
+        R"x(1000: perl -Minteger -pe 's#"(ts|dur)": *\K\d+#sprintf "%d.%03d", $&/1000, $&%1000#ge')x");
   if (has_phase_) return;
   if (events_ > 0)
     throw Error(path_, "not a trace: nothing in the list has a phase (ph), as events have");

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -69,7 +70,9 @@ struct ScannedText {
   std::unique_ptr<ChunkResult> result;
   ProblemCounts problems;
   std::uint64_t events = 0;
-  bool has_phase = false;  // at least one event has a phase
+  bool has_phase = false;                    // at least one event has a phase
+  bool has_time = false;                     // at least one event has a usable time
+  std::optional<std::uint64_t> nanoseconds;  // of the first event before it with such a time
   ScanEnd end = ScanEnd::text;
   std::size_t end_position = 0;
   Position next = Position::first;
@@ -118,6 +121,8 @@ class ListReader {
   ProblemCounts problems_;
   std::uint64_t events_ = 0;
   bool has_phase_ = false;
+  bool has_time_ = false;
+  std::optional<std::uint64_t> nanoseconds_;
 };
 
 }  // namespace traceloom

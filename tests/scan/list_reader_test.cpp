@@ -206,6 +206,23 @@ TEST_CASE("list_reader: a list of something else is no trace") {
   }
 }
 
+TEST_CASE("list_reader: refuses times in nanoseconds since 1970, if there are no others") {
+  const std::string nanoseconds =
+      R"([ {"ph":"M","ts":5}, {"ph":"X","ts":"abc"}, {"ph":"i","ts":"1795202294140462000"},)"
+      R"( {"ph":"X","ts":1795202294140462000.5,"dur":3})";
+  const std::string refused =
+      "t.json: byte 44: its times are nanoseconds since 1970, not microseconds as in traces; "
+      "divide "
+      R"x(ts and dur by 1000: perl -Minteger -pe 's#"(ts|dur)": *\K\d+#sprintf "%d.%03d", )x"
+      "$&/1000, $&%1000#ge'";
+  for (const std::size_t size : {16U, 100U, 1000U}) {
+    CHECK(scan_chunks(nanoseconds + "]", size).error == refused);
+    CHECK(scan_chunks(nanoseconds + R"(, {"ph":"i","ts":7}])", size).error == "");
+    for (const char* ts : {"-1795202294140462000", "17952022941404620000", "1e18", "NaN"})
+      CHECK(scan_chunks(R"([{"ph":"i","ts":)" + std::string(ts) + "}]", size).error == "");
+  }
+}
+
 TEST_CASE("list_reader: a list that is empty, or cut inside its first event, is a trace") {
   for (const std::size_t size : {16U, 100U}) {
     CHECK(scan_chunks(" [ ] ", size).problems == Strings{"empty_trace 1@0"});
