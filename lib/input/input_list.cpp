@@ -52,6 +52,21 @@ bool is_trace_name(std::string_view name) {
          (name.starts_with("node_trace.") && name.ends_with(".log"));
 }
 
+// True for a file that a user may take for a trace, and is_trace_name() does not.
+bool is_nearly_trace_name(std::string_view name) {
+  std::string lower = to_lower(name);
+  for (const std::string_view packing : {".gz", ".zst", ".xz", ".bz2", ".lz4", ".zip"})
+    if (lower.ends_with(packing)) lower.resize(lower.size() - packing.size());
+  return name != "perfetto_manifest.json" &&
+         (lower.ends_with(".json") || lower.ends_with(".trace"));
+}
+
+// The files of a directory.
+struct FoundFiles {
+  std::vector<std::string> traces;
+  std::vector<std::string> others;
+};
+
 // Returns directory entries, because an entry knows its type without a further system call, unless
 // it is a link.
 std::vector<fs::directory_entry> entries_of(const std::string& directory) {
@@ -69,27 +84,40 @@ std::vector<fs::directory_entry> entries_of(const std::string& directory) {
 
 // Appends the traces below `directory`. It follows links; `visited` breaks their loops and makes
 // sure that a directory to which two links lead is taken once.
-void collect_traces(const std::string& directory, std::set<FileId>& visited,
-                    std::vector<std::string>& found) {
+void collect_traces(const std::string& directory, std::set<FileId>& visited, FoundFiles& found) {
   const std::optional<FileId> id = file_id(directory);
   if (id && !visited.insert(*id).second) return;
   for (const fs::directory_entry& entry : entries_of(directory)) {
     std::error_code ignored;
+    const std::string& path = entry.path().native();
+    const std::string name = entry.path().filename().native();
     if (entry.is_directory(ignored))
-      collect_traces(entry.path().native(), visited, found);
-    else if (is_trace_name(entry.path().filename().native()) &&
-             (entry.is_regular_file(ignored) || !entry.exists(ignored)))
-      found.push_back(entry.path().native());  // also a link to a missing file: opening it reports
-                                               // the reason
+      collect_traces(path, visited, found);
+    else if (!entry.is_regular_file(ignored) && entry.exists(ignored))
+      continue;
+    else if (is_trace_name(name))  // also a link to a missing file: opening it reports the reason
+      found.traces.push_back(path);
+    else if (is_nearly_trace_name(name))
+      found.others.push_back(path);
   }
 }
 
-std::vector<std::string> traces_below(const std::string& directory) {
+// Returns the traces below `directory`; what it leaves out is appended to `other_files`, if that is
+// given.
+std::vector<std::string> traces_below(const std::string& directory,
+                                      std::vector<std::string>* other_files) {
   std::set<FileId> visited;
-  std::vector<std::string> found;
+  FoundFiles found;
   collect_traces(directory, visited, found);
-  std::sort(found.begin(), found.end(), natural_less);
-  return found;
+  std::sort(found.traces.begin(), found.traces.end(), natural_less);
+  if (other_files == nullptr) return found.traces;
+  const auto others =
+      std::stable_partition(found.traces.begin(), found.traces.end(),
+                            [](const std::string& path) { return !is_other_json(path); });
+  other_files->insert(other_files->end(), others, found.traces.end());
+  other_files->insert(other_files->end(), found.others.begin(), found.others.end());
+  found.traces.erase(others, found.traces.end());
+  return found.traces;
 }
 
 std::vector<std::string> pattern_matches(const std::string& pattern) {
@@ -102,23 +130,13 @@ std::vector<std::string> pattern_matches(const std::string& pattern) {
   return found;
 }
 
-// Moves the files that are no traces to `other_files`, if it is given.
-void leave_out_others(std::vector<std::string>& found, std::vector<std::string>* other_files) {
-  if (other_files == nullptr) return;
-  const auto others = std::stable_partition(
-      found.begin(), found.end(), [](const std::string& path) { return !is_other_json(path); });
-  other_files->insert(other_files->end(), others, found.end());
-  found.erase(others, found.end());
-}
-
 // Returns the files that one argument (without its RANK=) stands for.
 std::vector<std::string> expand_one(const std::string& path, MissingFile missing,
                                     std::vector<std::string>* other_files) {
   if (path == "-") return {path};
   if (path.empty()) throw UsageError("the name of an input is empty (an unset variable?)");
   if (is_directory(path)) {
-    std::vector<std::string> found = traces_below(path);
-    leave_out_others(found, other_files);
+    std::vector<std::string> found = traces_below(path, other_files);
     if (found.empty())
       throw Error(path, fmt::format("the directory holds no trace ({})", kTraceNames));
     return found;
@@ -135,8 +153,7 @@ std::vector<std::string> expand_one(const std::string& path, MissingFile missing
       files.push_back(match);
       continue;
     }
-    std::vector<std::string> below = traces_below(match);
-    leave_out_others(below, other_files);
+    const std::vector<std::string> below = traces_below(match, other_files);
     files.insert(files.end(), below.begin(), below.end());
   }
   if (files.empty()) throw Error(path, "no file matches this pattern");

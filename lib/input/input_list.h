@@ -51,7 +51,8 @@ struct Input {
 // nothing, a directory holds no trace or a path does not exist; with MissingFile::keep such a path
 // stays in the list, so that opening it fails later and the caller can go on without it.
 //
-// With `other_files`, a file of a directory that is_other_json() is left out and appended there.
+// With `other_files`, a file of a directory that is_other_json() is left out and appended there, as
+// is one whose name ends nearly like that of a trace (.JSON, .trace, .json.xz).
 enum class MissingFile : std::uint8_t { refuse, keep };
 std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
                                  MissingFile missing = MissingFile::refuse,

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -349,8 +350,13 @@ void refuse_stdin(const std::vector<Input>& inputs) {
 }
 
 std::string words_of_others(const std::vector<std::string>& files) {
-  if (files.size() == 1) return fmt::format("left out a file that is no trace: {}", files.front());
-  return fmt::format("left out {} files that are no traces: {}, ...", files.size(), files.front());
+  constexpr std::size_t kMostNamed = 4;
+  const std::size_t named = std::min(files.size(), kMostNamed);
+  return fmt::format(
+      "left out {} by name or content; name one to have it read: {}{}",
+      count_of(files.size(), "file"),
+      fmt::join(files.begin(), files.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+      files.size() > named ? ", ..." : "");
 }
 
 }  // namespace
