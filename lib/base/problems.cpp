@@ -75,7 +75,7 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"unknown_phase", info, "event with a phase that the format does not know; kept as it is"},
     {"bad_timestamp", loss, "event without a usable ts; skipped"},
     {"outlying_timestamp", loss,
-     "event with a ts more than 292 years from those of most others; skipped"},
+     "event with a ts more than 6 days from those of most others, which no run pauses; skipped"},
     {"bad_duration", notice, "dur that is not a number; 0 was used"},
     {"missing_duration", notice,
      "complete event (X) without dur; drawn to the end of its thread, counted as 0"},

@@ -99,6 +99,9 @@ class TimeMap {
     most_ns_ = std::min(most_ns_, most_ns);
   }
 
+  // True for a time before those that fit.
+  bool is_early(std::int64_t file_ns) const { return file_ns < least_ns_; }
+
   // Returns the map to a common time that begins at `origin_ns`.
   TimeMap since(std::int64_t origin_ns) const;
 

@@ -61,12 +61,6 @@ bool is_nearly_trace_name(std::string_view name) {
          (lower.ends_with(".json") || lower.ends_with(".trace"));
 }
 
-// The files of a directory.
-struct FoundFiles {
-  std::vector<std::string> traces;
-  std::vector<std::string> others;
-};
-
 // Returns directory entries, because an entry knows its type without a further system call, unless
 // it is a link.
 std::vector<fs::directory_entry> entries_of(const std::string& directory) {
@@ -84,7 +78,8 @@ std::vector<fs::directory_entry> entries_of(const std::string& directory) {
 
 // Appends the traces below `directory`. It follows links; `visited` breaks their loops and makes
 // sure that a directory to which two links lead is taken once.
-void collect_traces(const std::string& directory, std::set<FileId>& visited, FoundFiles& found) {
+void collect_traces(const std::string& directory, std::set<FileId>& visited,
+                    std::vector<std::string>& traces, std::vector<std::string>& other_names) {
   const std::optional<FileId> id = file_id(directory);
   if (id && !visited.insert(*id).second) return;
   for (const fs::directory_entry& entry : entries_of(directory)) {
@@ -92,32 +87,32 @@ void collect_traces(const std::string& directory, std::set<FileId>& visited, Fou
     const std::string& path = entry.path().native();
     const std::string name = entry.path().filename().native();
     if (entry.is_directory(ignored))
-      collect_traces(path, visited, found);
+      collect_traces(path, visited, traces, other_names);
     else if (!entry.is_regular_file(ignored) && entry.exists(ignored))
       continue;
     else if (is_trace_name(name))  // also a link to a missing file: opening it reports the reason
-      found.traces.push_back(path);
+      traces.push_back(path);
     else if (is_nearly_trace_name(name))
-      found.others.push_back(path);
+      other_names.push_back(path);
   }
 }
 
 // Returns the traces below `directory`; what it leaves out is appended to `other_files`, if that is
 // given.
-std::vector<std::string> traces_below(const std::string& directory,
-                                      std::vector<std::string>* other_files) {
+std::vector<std::string> traces_below(const std::string& directory, OtherFiles* other_files) {
   std::set<FileId> visited;
-  FoundFiles found;
-  collect_traces(directory, visited, found);
-  std::sort(found.traces.begin(), found.traces.end(), natural_less);
-  if (other_files == nullptr) return found.traces;
-  const auto others =
-      std::stable_partition(found.traces.begin(), found.traces.end(),
-                            [](const std::string& path) { return !is_other_json(path); });
-  other_files->insert(other_files->end(), others, found.traces.end());
-  other_files->insert(other_files->end(), found.others.begin(), found.others.end());
-  found.traces.erase(others, found.traces.end());
-  return found.traces;
+  std::vector<std::string> found;
+  OtherFiles others;
+  collect_traces(directory, visited, found, others.other_names);
+  std::sort(found.begin(), found.end(), natural_less);
+  if (other_files == nullptr) return found;
+  const auto no_traces = std::stable_partition(
+      found.begin(), found.end(), [](const std::string& path) { return !is_other_json(path); });
+  other_files->no_traces.insert(other_files->no_traces.end(), no_traces, found.end());
+  other_files->other_names.insert(other_files->other_names.end(), others.other_names.begin(),
+                                  others.other_names.end());
+  found.erase(no_traces, found.end());
+  return found;
 }
 
 std::vector<std::string> pattern_matches(const std::string& pattern) {
@@ -132,7 +127,7 @@ std::vector<std::string> pattern_matches(const std::string& pattern) {
 
 // Returns the files that one argument (without its RANK=) stands for.
 std::vector<std::string> expand_one(const std::string& path, MissingFile missing,
-                                    std::vector<std::string>* other_files) {
+                                    OtherFiles* other_files) {
   if (path == "-") return {path};
   if (path.empty()) throw UsageError("the name of an input is empty (an unset variable?)");
   if (is_directory(path)) {
@@ -218,7 +213,7 @@ Input found_input(const Input& given, const std::string& path, std::size_t argum
 }  // namespace
 
 std::vector<Input> expand_inputs(const std::vector<std::string>& arguments, MissingFile missing,
-                                 std::vector<std::string>* other_files) {
+                                 OtherFiles* other_files) {
   if (arguments.empty())
     throw UsageError("no input given; name trace files, a directory of them, or - for stdin");
   std::vector<Input> inputs;

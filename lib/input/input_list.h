@@ -51,12 +51,16 @@ struct Input {
 // nothing, a directory holds no trace or a path does not exist; with MissingFile::keep such a path
 // stays in the list, so that opening it fails later and the caller can go on without it.
 //
-// With `other_files`, a file of a directory that is_other_json() is left out and appended there, as
-// is one whose name ends nearly like that of a trace (.JSON, .trace, .json.xz).
+// With `other_files`, a file of a directory that is_other_json() is left out and appended there.
+struct OtherFiles {
+  std::vector<std::string> no_traces;
+  std::vector<std::string> other_names;  // that end nearly like those of traces: .JSON, .trace,
+                                         // .json.xz; they are always left out
+};
 enum class MissingFile : std::uint8_t { refuse, keep };
 std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
                                  MissingFile missing = MissingFile::refuse,
-                                 std::vector<std::string>* other_files = nullptr);
+                                 OtherFiles* other_files = nullptr);
 
 // True if a sorts before b: runs of digits compare as numbers. The order is strict and total.
 bool natural_less(const std::string& a, const std::string& b);

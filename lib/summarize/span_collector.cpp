@@ -136,13 +136,13 @@ class SpanCollector::PairReader {
 
   std::uint32_t place_of(const BeginEndPair& pair) {
     SpanTable& table = collector_.pair_table_;
-    const auto place = [&](std::uint32_t track, std::int64_t ns) {
-      return table.place(collector_.source_of(file_, ns), pairer_.pid(track), pairer_.tid(track));
+    const auto place = [&](std::uint32_t track) {
+      return table.place(collector_.source_of(file_, pair.start_ns), pairer_.pid(track),
+                         pairer_.tid(track));
     };
-    for (const std::int64_t ns : {pair.start_ns, pair.end_ns})
-      if (!StartTimes::is_near(ns)) return place(pair.track, ns);
+    if (collector_.parts_stretches_) return place(pair.track);
     while (table_places_.size() <= pair.track)
-      table_places_.push_back(place(static_cast<std::uint32_t>(table_places_.size()), 0));
+      table_places_.push_back(place(static_cast<std::uint32_t>(table_places_.size())));
     return table_places_[pair.track];
   }
 
@@ -158,9 +158,11 @@ class SpanCollector::PairReader {
   BeginEndPairer pairer_;
 };
 
-SpanCollector::SpanCollector(std::size_t files, SpanPlaces places, const LabelFilter& filter,
-                             std::vector<FileWindow> windows, bool keep_going)
+SpanCollector::SpanCollector(std::size_t files, SpanPlaces places, bool parts_stretches,
+                             const LabelFilter& filter, std::vector<FileWindow> windows,
+                             bool keep_going)
     : places_(places),
+      parts_stretches_(parts_stretches),
       filter_(filter),
       windows_(std::move(windows)),
       keep_going_(keep_going),
@@ -174,9 +176,8 @@ bool SpanCollector::counts(const SpanGroup& group) const {
   if (places_ == SpanPlaces::none && group.file < files_.size()) return true;
   const FileReading& file = files_[file_of(group)];
   if (!file.counts()) return false;
-  if (group.file < files_.size()) return file.starts.fit_near();
-  using Limits = std::numeric_limits<std::int64_t>;
-  return file.starts.fits(group.file < 2 * files_.size() ? Limits::min() : Limits::max());
+  return group.file < files_.size() ||
+         file.starts.fits(StartTimes::time_in(group.file / files_.size() - 1));
 }
 
 bool SpanCollector::has_device_rows() const {

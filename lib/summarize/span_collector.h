@@ -79,8 +79,9 @@ class SpanCollector : public FileVisitor {
   // `filter` must outlive the collector. `windows` holds one window a file, or none. With
   // `keep_going`, an Error of a file is stored in FileReading; the spans that the file gave before
   // are in the tables, and SpanPlaces::files separates them.
-  SpanCollector(std::size_t files, SpanPlaces places, const LabelFilter& filter,
-                std::vector<FileWindow> windows, bool keep_going);
+  // Spans of different StartTimes::stretch() have groups of their own with `parts_stretches`.
+  SpanCollector(std::size_t files, SpanPlaces places, bool parts_stretches,
+                const LabelFilter& filter, std::vector<FileWindow> windows, bool keep_going);
   ~SpanCollector() override;
 
   // Makes the collector throw UsageError as soon as it sees that there are far more than `most`
@@ -92,7 +93,7 @@ class SpanCollector : public FileVisitor {
   std::vector<FileReading>& files() { return files_; }
   std::size_t file_of(const SpanGroup& group) const { return group.file % files_.size(); }
   // False for a group of a file that does not count, or of that file's outliers. With
-  // SpanPlaces::none, all files share their groups, except the groups of outliers.
+  // SpanPlaces::none, all files share their groups if their stretches do.
   bool counts(const SpanGroup& group) const;
   // Whether some spans without a category are told by their rows, which takes
   // SpanPlaces::files_and_threads.
@@ -128,18 +129,16 @@ class SpanCollector : public FileVisitor {
   class PairReader;
 
   void count_names(SpanTable& table);
-  // Returns SpanGroup::file. Times that may turn out to be outliers of their file get a number of
-  // their own.
+  // Returns SpanGroup::file.
   std::size_t source_of(std::size_t file, std::int64_t ns) const {
-    if (StartTimes::is_near(ns)) [[likely]]
-      return file;
-    return file + files_.size() * (ns < 0 ? 1 : 2);
+    return parts_stretches_ ? file + files_.size() * (1 + StartTimes::stretch(ns)) : file;
   }
   bool is_in_window(std::size_t file, std::int64_t start_ns) const {
     return windows_.empty() || windows_[file].contains(start_ns);
   }
 
   SpanPlaces places_;
+  bool parts_stretches_;
   const LabelFilter& filter_;
   std::vector<FileWindow> windows_;
   bool keep_going_;

@@ -22,8 +22,12 @@ bool needs_ranks(const SummaryRequest& request) {
 // some turn out to be left out. For 2,000 files of 200 names that would take four times the time.
 constexpr std::size_t kFewFiles = 64;
 
+bool can_reread_all(const SummaryRequest& request) {
+  return std::ranges::all_of(request.inputs, can_be_reread, &Input::path);
+}
+
 SpanPlaces places_for(const SummaryRequest& request) {
-  const bool can_reread = std::ranges::all_of(request.inputs, can_be_reread, &Input::path);
+  const bool can_reread = can_reread_all(request);
   if (!can_reread && request.by.name) return SpanPlaces::files_and_threads;
   if (needs_ranks(request))
     return can_reread ? SpanPlaces::files_and_pids : SpanPlaces::files_and_threads;
@@ -63,17 +67,20 @@ class ReadingProgress {
 struct Findings {
   std::vector<char> is_repeat;  // one a file
   std::vector<FileRank> ranks;  // one a file; those of files that do not count have no meaning
-  bool mixes_files = false;
+  bool has_repeats = false;
+  bool has_outliers = false;
   bool has_device_rows = false;
 
-  auto wired() { return std::tie(is_repeat, ranks, mixes_files, has_device_rows); }
+  auto wired() { return std::tie(is_repeat, ranks, has_repeats, has_outliers, has_device_rows); }
 };
 
-// True if spans that do not count share groups with spans that do.
-bool mixes_files(SpanPlaces places, const std::vector<FileReading>& files) {
-  return places == SpanPlaces::none && std::ranges::any_of(files, [](const FileReading& file) {
-           return file.is_repeat || !file.starts.fit_near();
-         });
+bool any_repeats(const std::vector<FileReading>& files) {
+  return std::ranges::any_of(files, [](const FileReading& file) { return file.is_repeat; });
+}
+
+bool any_outliers(const std::vector<FileReading>& files) {
+  return std::ranges::any_of(
+      files, [](const FileReading& file) { return file.counts() && file.starts.has_outliers(); });
 }
 
 bool share_pids(const std::vector<FileRank>& ranks) {
@@ -99,8 +106,15 @@ class Summarizer {
                                .files = own_},
                               team_);
     SpanPlaces places = places_for(request_);
+    // What cannot be read again is told apart at once.
+    parts_stretches_ = !can_reread_all(request_);
     collect(places, progress_.next_reading());
-    if (found_.mixes_files) collect(places = SpanPlaces::files, {});
+    // Spans that do not count may share groups with spans that do.
+    const bool mixes_files = found_.has_repeats && places == SpanPlaces::none;
+    const bool mixes_times = found_.has_outliers && !parts_stretches_;
+    parts_stretches_ |= mixes_times;
+    if (mixes_files) places = SpanPlaces::files;
+    if (mixes_files || mixes_times) collect(places, {});
     // Spans of producers that give no categories are of a device by their threads.
     if (request_.by.name && places != SpanPlaces::files_and_threads && found_.has_device_rows)
       collect(places = SpanPlaces::files_and_threads, {});
@@ -121,6 +135,13 @@ class Summarizer {
     return files;
   }
 
+  std::uint64_t async_spans() const {
+    std::uint64_t spans = 0;
+    for (const FileReading& file : collector_->files())
+      if (file.counts()) spans += file.async_spans;
+    return spans;
+  }
+
   // Returns the rows, on process 0.
   std::vector<SummaryRow> rows() const {
     RowCollector rows(request_.by, request_.max_rows);
@@ -131,8 +152,8 @@ class Summarizer {
 
  private:
   void collect(SpanPlaces places, ReadingProgress::Callback progress) {
-    collector_ = std::make_unique<SpanCollector>(request_.inputs.size(), places, request_.filter,
-                                                 windows_, request_.keep_going);
+    collector_ = std::make_unique<SpanCollector>(request_.inputs.size(), places, parts_stretches_,
+                                                 request_.filter, windows_, request_.keep_going);
     // With these options there are at least as many rows as names.
     if (request_.by.name && request_.ranks.empty()) collector_->limit_names(request_.max_rows);
     team_.agree([&] {
@@ -143,11 +164,11 @@ class Summarizer {
                    .files = own_});
       collector_->finish();
     });
-    find(places);
+    find();
   }
 
   // Sets found_ on all processes, and which of their files are repeats.
-  void find(SpanPlaces places) {
+  void find() {
     bool has_device_rows = false;
     team_.gather(
         to_wire(collector_->has_device_rows()),
@@ -158,7 +179,8 @@ class Summarizer {
     if (team_.is_first()) {
       found.ranks = settle(request_.inputs, readings_of(files)).ranks;
       for (const FileReading& file : files) found.is_repeat.push_back(file.is_repeat ? 1 : 0);
-      found.mixes_files = mixes_files(places, files);
+      found.has_repeats = any_repeats(files);
+      found.has_outliers = any_outliers(files);
       found.has_device_rows = has_device_rows;
     }
     found_ = broadcast(team_, std::move(found));
@@ -185,6 +207,7 @@ class Summarizer {
   FileBlock own_;
   std::vector<FileWindow> windows_;
   std::unique_ptr<SpanCollector> collector_;
+  bool parts_stretches_ = false;
   Findings found_;
 };
 
@@ -200,6 +223,7 @@ Summary summarize(const SummaryRequest& request) {
   summary.rows = summarizer.rows();
   if (!team.is_first()) return summary;
   summary.files = summarizer.files();
+  summary.async_spans = summarizer.async_spans();
   set_shares(summary.rows);
   sort_rows(summary.rows, request.order);
   if (request.top > 0 && summary.rows.size() > request.top) summary.rows.resize(request.top);

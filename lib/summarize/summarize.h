@@ -99,6 +99,7 @@ struct Summary {
   std::vector<FileFacts> files;         // sorted by is_reported_before(), whatever the order of the
                                         // inputs
   std::vector<SummaryRow> rows;
+  std::uint64_t async_spans = 0;  // spans of the files that no row counts
 };
 
 // Throws Error for an input that is no trace (see keep_going), for a negative rank, and for a row

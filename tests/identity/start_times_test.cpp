@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() - 1;
+constexpr std::int64_t kMinuteNs = 60'000'000'000;
+constexpr std::int64_t kDayNs = 24 * 60 * kMinuteNs;
 constexpr std::int64_t kUnixNow = 1'795'202'294'140'462'000;
 
 // One after the other, ten bytes each.
@@ -20,6 +22,21 @@ StartTimes starts_of(const std::vector<std::int64_t>& times) {
   return starts;
 }
 
+// How many outliers are at 0, how many at other times, and the lowest offset of those.
+struct Outliers {
+  std::uint64_t zeros = 0;
+  std::uint64_t others = 0;
+  std::uint64_t first_offset = 0;
+  bool operator==(const Outliers&) const = default;
+};
+Outliers outliers_of(const StartTimes& starts) {
+  ProblemCounts problems;
+  starts.count_outliers(problems);
+  CHECK(starts.has_outliers() == !problems.empty());
+  return {problems.count(Problem::bad_timestamp), problems.count(Problem::outlying_timestamp),
+          problems.first_offset(Problem::outlying_timestamp)};
+}
+
 }  // namespace
 
 TEST_CASE("start_times: most events decide which times are on the time line") {
@@ -28,19 +45,15 @@ TEST_CASE("start_times: most events decide which times are on the time line") {
   CHECK(early.unix_time().last == kUnixNow + 5);
   CHECK(early.relative().empty());
   CHECK_FALSE(early.is_mixed());
-  CHECK(early.outliers().events == 1);
-  CHECK(early.outliers().first_offset == 20);
+  CHECK(outliers_of(early) == Outliers{0, 1, 20});
   CHECK_FALSE(early.fits(-8'000'000'000'000'000'000));
   CHECK(early.fits(kUnixNow));
-  CHECK(early.fit_near());
   // The other way round.
   const StartTimes late =
       starts_of({-8'000'000'000'000'000'000, -8'000'000'000'000'000'000, kUnixNow, kLeast});
   CHECK(late.first_ns() == kLeast);
-  CHECK(late.outliers().events == 1);
-  CHECK(late.outliers().first_offset == 30);
+  CHECK(outliers_of(late) == Outliers{0, 1, 30});
   CHECK_FALSE(late.fits(kUnixNow));
-  CHECK_FALSE(late.fit_near());
 }
 
 TEST_CASE("start_times: times that one time line reaches are no outliers") {
@@ -51,7 +64,7 @@ TEST_CASE("start_times: times that one time line reaches are no outliers") {
                                               {kLeast, -2000},
                                               {0, kMost - 999}}) {
     const StartTimes starts = starts_of(times);
-    CHECK(starts.outliers().events == 0);
+    CHECK(outliers_of(starts) == Outliers{});
     CHECK(starts.first_ns() == *std::ranges::min_element(times));
     for (const std::int64_t ns : times) CHECK(starts.fits(ns));
     CHECK(starts.limits().first == kLeast);
@@ -62,10 +75,11 @@ TEST_CASE("start_times: times that one time line reaches are no outliers") {
 TEST_CASE("start_times: at the ends of int64") {
   const StartTimes both = starts_of({kLeast, 500, 600, kMost});
   CHECK(both.first_ns() == 500);
-  CHECK(both.outliers().events == 2);
-  CHECK(both.outliers().first_offset == 10);
-  CHECK(both.limits().first == -(std::int64_t{1} << 62));
-  CHECK(both.limits().last == (std::int64_t{1} << 62) - 1);
+  CHECK(outliers_of(both) == Outliers{0, 2, 10});
+  CHECK_FALSE(both.fits(kLeast + 5));
+  CHECK(both.fits(-kDayNs));
+  CHECK(both.fits(kUnixNow));
+  CHECK_FALSE(both.fits(kMost));
   // If the counts are equal, the events at a possible time stay.
   CHECK(starts_of({kLeast, kUnixNow}).first_ns() == kUnixNow);
   CHECK(starts_of({-2, kMost}).first_ns() == -2);
@@ -81,6 +95,83 @@ TEST_CASE("start_times: the parts of a file add up, and an E is no first event")
   CHECK(starts.first_ns() == kUnixNow - 7);
   CHECK(starts.unix_time().last == kUnixNow + 9);
   CHECK(starts.unix_time().events == 2);
-  CHECK(starts.outliers().events == 1);
-  CHECK(starts.outliers().first_offset == 10);
+  CHECK(outliers_of(starts) == Outliers{0, 1, 10});
+}
+
+TEST_CASE("start_times: 0 is no time where all others are far from it, and near each other") {
+  const std::int64_t boot = 40 * kMinuteNs;
+  CHECK(outliers_of(starts_of({boot, 0, boot + 5})) == Outliers{1, 0, 0});
+  CHECK(outliers_of(starts_of({kUnixNow, 0, 0, kUnixNow + 5, kUnixNow})) == Outliers{2, 0, 0});
+  CHECK(outliers_of(starts_of({-boot, -boot - 5, 0})) == Outliers{1, 0, 0});
+  CHECK(starts_of({boot, 0, boot + 5}).first_ns() == boot);
+  // Torch's times in a Composer file are near 0, those of Composer are Unix times.
+  CHECK(outliers_of(starts_of({0, 5, 7, kUnixNow, kUnixNow})) == Outliers{});
+  CHECK(outliers_of(starts_of({0, boot, boot, kUnixNow, kUnixNow})) == Outliers{1, 0, 0});
+  // A run that begins at 0, also one that does something each hour, and as many events as others.
+  CHECK(outliers_of(starts_of({0, 20 * kMinuteNs, 40 * kMinuteNs})) == Outliers{});
+  CHECK(outliers_of(starts_of({0, 60 * kMinuteNs, 120 * kMinuteNs})) == Outliers{});
+  CHECK(outliers_of(starts_of({0, 0, boot, boot})) == Outliers{});
+  CHECK(outliers_of(starts_of({1, boot, boot, boot})) == Outliers{});
+  // A merge begins at 0, whatever follows.
+  StartTimes merged = starts_of({0, boot, boot + 5});
+  merged.trust();
+  CHECK(outliers_of(merged) == Outliers{});
+}
+
+TEST_CASE("start_times: a few events before or after a gap that no run has are outliers") {
+  for (const std::int64_t begin : {-300 * kDayNs, 0 * kDayNs, 9 * kDayNs, kUnixNow}) {
+    const std::vector<std::int64_t> crowd{begin + 7, begin + 8, begin + kDayNs, begin + 9};
+    for (const std::int64_t far : {-34 * kDayNs, 34 * kDayNs, 400 * kDayNs}) {
+      std::vector<std::int64_t> times = crowd;
+      times.insert(times.begin() + 1, begin + far);
+      const StartTimes starts = starts_of(times);
+      CHECK(outliers_of(starts) == Outliers{0, 1, 20});
+      CHECK_FALSE(starts.fits(begin + far));
+      CHECK(starts.fits(begin + kDayNs));
+      CHECK(starts.first_ns() == begin + 7);
+      CHECK(starts.last_ns() == begin + kDayNs);
+      // A second one is too many for four.
+      times.push_back(begin + far + 1);
+      CHECK(outliers_of(starts_of(times)) == Outliers{});
+    }
+    std::vector<std::int64_t> times = crowd;
+    times.push_back(begin + 6 * kDayNs);
+    CHECK(outliers_of(starts_of(times)) == Outliers{});
+  }
+}
+
+TEST_CASE("start_times: however the file is cut, the same times are outliers") {
+  std::vector<std::int64_t> times;
+  for (std::int64_t i = 0; i < 400; ++i) times.push_back(1 + i % 97 * 5 * kDayNs);
+  times.push_back(-3000 * kDayNs);
+  times.push_back(kUnixNow);
+  times.push_back(0);
+  const StartTimes whole = starts_of(times);
+  CHECK(outliers_of(whole) == Outliers{0, 1, 4010});
+  for (const std::size_t piece : {1U, 7U, 100U, 399U}) {
+    StartTimes joined;
+    for (std::size_t begin = times.size(); begin > 0;) {
+      const std::size_t size = std::min(piece, begin);
+      StartTimes part;
+      for (std::size_t i = begin - size; i < begin; ++i) part.add(times[i], 10 * (i + 1));
+      joined.add(part);
+      begin -= size;
+    }
+    CHECK(outliers_of(joined) == Outliers{0, 1, 4010});
+    CHECK(joined.limits().first == whole.limits().first);
+    CHECK(joined.limits().last == whole.limits().last);
+  }
+}
+
+TEST_CASE("start_times: a stretch has a number, and all its times share the answer") {
+  for (const std::int64_t ns :
+       {kLeast, kLeast + 5, -kDayNs, std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, kDayNs,
+        kFirstUnixNs - 1, kFirstUnixNs, kUnixNow, kMost}) {
+    const std::uint64_t number = StartTimes::stretch(ns);
+    CHECK(StartTimes::stretch(StartTimes::time_in(number)) == number);
+    CHECK((number == 0) == (ns == 0));
+    CHECK(number <= 65'536);
+  }
+  CHECK(StartTimes::stretch(-1) != StartTimes::stretch(1));
+  CHECK(StartTimes::stretch(kFirstUnixNs - 1) != StartTimes::stretch(kFirstUnixNs));
 }

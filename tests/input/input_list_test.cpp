@@ -287,20 +287,21 @@ TEST_CASE("input_list: JSON files of a folder that are no traces are left out") 
   folder.write("cut.json", R"({"schemaVersion": 1, "deviceProperties": [)");
   folder.write("late.json", R"({"a": ")" + std::string(10'000, 'x') + R"(", "traceEvents": []})");
   folder.write("large.json", R"({"a": ")" + std::string(5'000'000, 'x') + R"("})");
-  Paths others;
+  OtherFiles others;
   CHECK(paths_in(folder, expand_inputs({folder.path()}, MissingFile::refuse, &others)) ==
         Paths{"cut.json", "large.json", "late.json", "rank0.json", "rank1.json"});
-  CHECK(others == Paths{folder.path() + "/report.json"});
+  CHECK(others.no_traces == Paths{folder.path() + "/report.json"});
+  CHECK(others.other_names.empty());
   // A name that ends nearly like that of a trace is no mistake to pass over.
   for (const char* name : {"rank2.JSON", "rank3.trace", "rank4.json.xz", "notes.txt", "list.md"})
     folder.write(name, "[]");
-  others.clear();
+  others = {};
   CHECK(expand_inputs({folder.path()}, MissingFile::refuse, &others).size() == 5);
-  CHECK(others == Paths{folder.path("report.json"), folder.path("rank2.JSON"),
-                        folder.path("rank3.trace"), folder.path("rank4.json.xz")});
+  CHECK(others.other_names ==
+        Paths{folder.path("rank2.JSON"), folder.path("rank3.trace"), folder.path("rank4.json.xz")});
   // A file that is named is never left out, and without a list for them no file is.
-  others.clear();
+  others = {};
   CHECK(expand_inputs({folder.path() + "/report.json"}, MissingFile::refuse, &others).size() == 1);
-  CHECK(others.empty());
+  CHECK(others.no_traces.empty());
   CHECK(expand_inputs({folder.path()}).size() == 6);
 }

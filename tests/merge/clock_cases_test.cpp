@@ -305,9 +305,11 @@ TEST_CASE("clock_cases: times that a viewer rounds are counted") {
   text.x("at", "4398046511104.001", 1).b("begin", "4398046511105.5").e("begin", "4398046511106.5");
   CHECK(count(text, OriginKind::keep) == Counts{2, 1});
   CHECK(count(text, OriginKind::first_event) == Counts{0, 0});
-  // The origin is 1 us, which takes the whole one below 2^42.
-  CHECK(count(text.x("first", "1", 1), OriginKind::first_event) == Counts{1, 0});
-  CHECK(count(text.x("far", "9000000000000", 1), OriginKind::first_event) == Counts{1, 1});
+  // The origin is 1 us, which takes the whole one below 2^42. One event there would be an outlier.
+  for (int i = 0; i < 3; ++i) text.x("first", "1", 1);
+  CHECK(count(text, OriginKind::first_event) == Counts{1, 0});
+  for (int i = 0; i < 3; ++i) text.x("far", "9000000000000", 1);
+  CHECK(count(text, OriginKind::first_event) == Counts{1, 3});
 }
 
 TEST_CASE("clock_cases: events 292 years apart do not fit one clock, and are told") {

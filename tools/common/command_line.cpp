@@ -350,11 +350,16 @@ void refuse_stdin(const std::vector<Input>& inputs) {
 }
 
 std::string words_of_others(const std::vector<std::string>& files) {
+  if (files.size() == 1) return fmt::format("left out a file that is no trace: {}", files.front());
+  return fmt::format("left out {} files that are no traces: {}, ...", files.size(), files.front());
+}
+
+std::string words_of_names(const std::vector<std::string>& files) {
   constexpr std::size_t kMostNamed = 4;
   const std::size_t named = std::min(files.size(), kMostNamed);
   return fmt::format(
-      "left out {} by name or content; name one to have it read: {}{}",
-      count_of(files.size(), "file"),
+      "left out {} by {}; name one to have it read: {}{}", count_of(files.size(), "file"),
+      plural(files.size(), "its name", "their names"),
       fmt::join(files.begin(), files.begin() + static_cast<std::ptrdiff_t>(named), ", "),
       files.size() > named ? ", ..." : "");
 }
@@ -363,12 +368,13 @@ std::string words_of_others(const std::vector<std::string>& files) {
 
 std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::string>& arguments,
                                bool keep_going) {
-  std::vector<std::string> other_files;
+  OtherFiles others;
   std::vector<Input> inputs;
   if (tool_team().is_first()) {
-    inputs = expand_inputs(arguments, keep_going ? MissingFile::keep : MissingFile::refuse,
-                           &other_files);
-    if (!other_files.empty()) say(tool, Tone::note, words_of_others(other_files));
+    inputs =
+        expand_inputs(arguments, keep_going ? MissingFile::keep : MissingFile::refuse, &others);
+    if (!others.no_traces.empty()) say(tool, Tone::note, words_of_others(others.no_traces));
+    if (!others.other_names.empty()) say(tool, Tone::note, words_of_names(others.other_names));
     refuse_repeated(inputs);
     if (!tool_team().is_alone()) refuse_stdin(inputs);
   }

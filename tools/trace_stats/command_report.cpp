@@ -108,7 +108,7 @@ PageSide read_side(const std::string& side, const std::vector<Capture>& captures
     return none;
   }
   RunRequest request;
-  std::vector<std::string> other_files;
+  OtherFiles other_files;
   request.inputs = expand_inputs(
       paths, reading.keep_going ? MissingFile::keep : MissingFile::refuse, &other_files);
   request.keep_going = reading.keep_going;

@@ -1,5 +1,6 @@
 // trace-stats summarize: latency statistics of spans, one row a name, category or rank.
 #include "base/problems.h"
+#include "base/units.h"
 #include "common/command_line.h"
 #include "common/command_spec.h"
 #include "common/option_values.h"
@@ -138,7 +139,14 @@ ExitCode run(const SummarizeSettings& options) {
   if (options.top > 0 && summary.rows.size() > static_cast<std::size_t>(options.top))
     summary.rows.resize(static_cast<std::size_t>(options.top));
   const bool loss = report_files(summary.files, options.verbosity);
-  if (summary.rows.empty()) say(kToolName, Tone::note, "no span matches: the tables are empty");
+  if (summary.rows.empty())
+    say(kToolName, Tone::note,
+        summary.async_spans == 0
+            ? "no span matches: the tables are empty"
+            : fmt::format(
+                  "no span matches: the tables are empty; {} (b to e) may overlap, and have "
+                  "no rows",
+                  count_of(summary.async_spans, "async span")));
   TextStyle style = text_style(options.output, options.wide);
   style.csv_safe = options.csv_safe;
   write_output(options.output, render_summary(summary, options.format, style),

@@ -88,9 +88,7 @@ Capture settle_samples(const std::vector<Input>& inputs, const std::vector<FileR
 }
 
 void count_outliers(const StartTimes& starts, const TimeMap& times, ProblemCounts& problems) {
-  const StartTimes::Outliers outliers = starts.outliers();
-  if (outliers.events > 0)
-    problems.add(Problem::outlying_timestamp, outliers.first_offset, outliers.events);
+  starts.count_outliers(problems);
   for (const StartTimes::Range& range : {starts.relative(), starts.unix_time()}) {
     std::int64_t ignored = 0;
     if (!range.empty() && range.events > 0 && !times.map(range.first, ignored))

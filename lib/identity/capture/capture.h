@@ -50,8 +50,7 @@ std::vector<FileReading*> readings_of(std::vector<File>& files) {
   return readings;
 }
 
-// Counts as outlying_timestamp the events that are on no time line with most events, and those that
-// `times` leaves out.
+// Counts the outliers, and as outlying_timestamp the events that `times` leaves out.
 void count_outliers(const StartTimes& starts, const TimeMap& times, ProblemCounts& problems);
 
 // `rank` has no meaning for a file that does not count.

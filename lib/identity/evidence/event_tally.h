@@ -1,6 +1,7 @@
 // The tally of all events of a file: a fingerprint, and when they begin and end.
 #pragma once
 
+#include "base/problems.h"
 #include "clock/time_map.h"
 #include "event/event_timing.h"
 
@@ -10,6 +11,8 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <tuple>
+#include <vector>
 
 namespace traceloom {
 
@@ -76,30 +79,43 @@ struct EventTally {
 //   starts.add(timing.start_ns, event.offset);          // any event but an E
 //   if (starts.is_mixed()) ...
 //
-// Times further apart than int64 nanoseconds reach (292 years) cannot be on one time line. If a
-// file has such times, the time line with most of its events is used. The other events are
-// outliers, which only outliers() and fits() consider.
+// Some times cannot be those of a run. Such events are outliers, which only count_outliers() and
+// fits() consider:
+// - Times further apart than int64 nanoseconds reach (292 years) cannot be on one time line. The
+//   time line with most of the events is used.
+// - The earliest or latest events are outliers if a gap of kNoRunPausesNs separates them from three
+//   times as many others.
+// - So are events at exactly 0 if they are fewer than all others, and further from those than a
+//   collective waits, and than those are from each other: writers leave 0 where they know no time.
+//
+// The last two rules compare times of one kind (TimeMap), but for 0, and no times of a merge:
+// that begins at 0, and its files may be of several days.
 
 // The length of a time line: as far as int64 reaches if the first time is floored to a whole
 // microsecond.
 inline constexpr std::int64_t kTimeLineNs = std::numeric_limits<std::int64_t>::max() - 1000;
+// 6 days and 12 hours.
+inline constexpr std::int64_t kNoRunPausesNs = std::int64_t{1} << 49;
+// Gloo gives up a collective after 30 minutes, NCCL after 10.
+inline constexpr std::int64_t kLongestWaitNs = 30 * 60 * std::int64_t{1'000'000'000};
 
 class StartTimes {
  public:
   void add(std::int64_t ns, std::uint64_t offset_bytes = 0) {
-    Zone& zone = zones_[zone_of(ns)];
-    if (zone.events++ == 0) zone.first_offset = offset_bytes;
-    zone.first = std::min(zone.first, ns);
-    zone.last = std::max(zone.last, ns);
+    Cell& cell = cell_of(ns);
+    if (cell.events++ == 0) cell.first_offset = offset_bytes;
+    cell.first = std::min(cell.first, ns);
+    cell.last = std::max(cell.last, ns);
   }
   // Adds an end event: it may be the last time, but nothing begins with it.
   void add_end(std::int64_t ns) {
-    Zone& zone = zones_[zone_of(ns)];
-    zone.last = std::max(zone.last, ns);
+    Cell& cell = cell_of(ns);
+    cell.first_end = std::min(cell.first_end, ns);
+    cell.last = std::max(cell.last, ns);
   }
-  void add(const StartTimes& later) {
-    for (std::size_t i = 0; i < kZones; ++i) zones_[i].add(later.zones_[i]);
-  }
+  void add(const StartTimes& later);
+  // Keeps all times that one time line reaches.
+  void trust() { is_trusted_ = true; }
 
   struct Range {
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
@@ -109,8 +125,8 @@ class StartTimes {
     bool empty() const { return first == std::numeric_limits<std::int64_t>::max(); }
   };
   // Times that are too small for Unix times (TimeMap), and Unix times.
-  Range relative() const { return range_of(0, kFirstUnixZone); }
-  Range unix_time() const { return range_of(kFirstUnixZone, kZones); }
+  Range relative() const { return range_of(false); }
+  Range unix_time() const { return range_of(true); }
   bool is_mixed() const { return !relative().empty() && !unix_time().empty(); }
   bool empty() const { return relative().empty() && unix_time().empty(); }
   // Returns the earliest time.
@@ -124,65 +140,63 @@ class StartTimes {
     if (empty()) return std::nullopt;
     return std::max(relative().last, unix_time().last);
   }
-  struct Outliers {
-    std::uint64_t events = 0;
-    std::uint64_t first_offset = 0;
-  };
-  Outliers outliers() const;
-  // False for an outlier. All times of a zone share the answer.
-  bool fits(std::int64_t ns) const { return is_kept(zone_of(ns)); }
-  // True if times within 146 years of time 0 fit; nearly all times of all files do.
-  bool fit_near() const {
-    const bool has_none = zones_[1].empty() && zones_[2].empty();
-    return has_none || (!zones_[1].empty() && is_kept(1)) || (!zones_[2].empty() && is_kept(2));
+  // Counts outliers as outlying_timestamp, and those at 0 as bad_timestamp.
+  void count_outliers(ProblemCounts& problems) const;
+  // Counts `events` outliers of which the first is at `ns`.
+  static void count_outlier(std::int64_t ns, std::uint64_t offset_bytes, std::uint64_t events,
+                            ProblemCounts& problems);
+  bool has_outliers() const { return kept().size() < cells_.size(); }
+  // False for an outlier. All times of a stretch() share the answer.
+  bool fits(std::int64_t ns) const {
+    const Range range = limits();
+    return ns >= range.first && ns <= range.last;
   }
-  static bool is_near(std::int64_t ns) { return zone_of(ns) == 1 || zone_of(ns) == 2; }
+  // The number of the stretch of a time, and a time in the stretch of that number.
+  static std::uint64_t stretch(std::int64_t ns);
+  static std::int64_t time_in(std::uint64_t stretch);
   // The range contains all times that fit, and no outlier.
   Range limits() const;
 
- private:
-  static constexpr std::size_t kZones = 4;
-  static constexpr std::size_t kFirstUnixZone = 2;
-  static constexpr std::int64_t kFarNs = std::int64_t{1} << 62;  // 146 years
-  // The first time of each zone. No zone is longer than a time line.
-  static constexpr std::array<std::int64_t, kZones> kZoneBegins{
-      std::numeric_limits<std::int64_t>::min(), -kFarNs, kFirstUnixNs, kFarNs};
+  // For other processes: see team/wire.h.
+  auto wired() { return std::tie(cells_, last_cell_, shift_, is_trusted_); }
 
-  struct Zone : Range {
+ private:
+  // The times of a piece of the time line. The pieces are as long as a pause that no run has. If a
+  // file has times in more than kMostCells of them, they are twice as long, and so on.
+  struct Cell : Range {
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;                                            // its last time
+    std::int64_t first_end = std::numeric_limits<std::int64_t>::max();  // of an E
     std::uint64_t first_offset = 0;
 
-    void add(const Zone& later) {
-      if (events == 0) first_offset = later.first_offset;
-      events += later.events;
-      first = std::min(first, later.first);
-      last = std::max(last, later.last);
-    }
+    bool is_zero() const { return end_ns == 0 && begin_ns == 0; }
+    bool is_unix() const { return is_unix_time(begin_ns); }
+    std::int64_t least() const { return std::min(first, first_end); }
+    void add(const Cell& later);
   };
-  struct Kept {  // [begin, end) of the zones
-    std::size_t begin = 0;
-    std::size_t end = kZones;
-  };
+  static constexpr std::size_t kMostCells = 32;
 
-  static std::size_t zone_of(std::int64_t ns) {
-    if (ns >= kFirstUnixNs) return ns < kFarNs ? 2 : 3;
-    return ns >= -kFarNs ? 1 : 0;
+  static Cell empty_cell(std::int64_t ns, int shift);
+  Cell& cell_of(std::int64_t ns) {
+    if (last_cell_ < cells_.size() && ns >= cells_[last_cell_].begin_ns &&
+        ns <= cells_[last_cell_].end_ns) [[likely]]
+      return cells_[last_cell_];
+    return find_cell(ns);
   }
-  // Nearly all files have only near times.
-  Kept kept() const { return zones_[0].empty() && zones_[3].empty() ? Kept{} : most(); }
-  Kept most() const;
-  bool is_kept(std::size_t zone) const {
-    const Kept zones = kept();
-    return zone >= zones.begin && zone < zones.end;
-  }
-  Range range_of(std::size_t begin, std::size_t end) const {
-    const Kept zones = kept();
-    Zone range;
-    for (std::size_t i = std::max(begin, zones.begin); i < std::min(end, zones.end); ++i)
-      range.add(zones_[i]);
-    return range;
-  }
+  Cell& find_cell(std::int64_t ns);
+  void widen(int shift);
+  FileBlock most() const;
+  bool are_apart(std::size_t earlier) const;
+  std::uint64_t events_in(const FileBlock& cells) const;
+  bool are_outliers(const FileBlock& few, const FileBlock& near, std::uint64_t all) const;
+  FileBlock kept() const { return cells_.size() < 2 ? FileBlock{0, cells_.size()} : judge(); }
+  FileBlock judge() const;
+  Range range_of(bool is_unix) const;
 
-  std::array<Zone, kZones> zones_;
+  std::vector<Cell> cells_;  // ascend
+  std::size_t last_cell_ = 0;
+  int shift_ = 49;  // a cell has 2^shift_ ns
+  bool is_trusted_ = false;
 };
 
 // The range of a file's events on the common clock.

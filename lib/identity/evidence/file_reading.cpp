@@ -11,6 +11,7 @@ void ReadingPart::add_times(const Event& event, const EventTiming& timing) {
     starts.add_end(timing.start_ns);
   else
     starts.add(timing.start_ns, event.offset);
+  async_spans += event.phase == 'b' || event.phase == 'S' ? 1 : 0;
   if (event.phase != 'B') ends.add(saturating_add(timing.start_ns, timing.duration_ns));
 }
 
@@ -19,6 +20,7 @@ void ReadingPart::clear() {
   threads.clear();
   starts = {};
   ends = {};
+  async_spans = 0;
 }
 
 void FileReading::append(const ReadingPart& part) {
@@ -26,10 +28,15 @@ void FileReading::append(const ReadingPart& part) {
   evidence.threads.append(part.threads);
   starts.add(part.starts);
   ends.add(part.ends);
+  async_spans += part.async_spans;
 }
 
 void FileReading::end(const FileEnd& file_end) {
   evidence.add_top_level(file_end.top_level);
+  if (evidence.was_merged()) {
+    starts.trust();
+    ends.trust();
+  }
   problems.add(file_end.problems);
   problems.add(evidence.problems);
   listed = file_end.events;

@@ -26,6 +26,7 @@ struct ReadingPart {
   ThreadTallier threads = {};
   StartTimes starts = {};
   StartTimes ends = {};
+  std::uint64_t async_spans = 0;
 
   // Adds any event of the chunk.
   void add(const Event& event, const EventTiming& timing) {
@@ -51,12 +52,14 @@ struct FileReading {
   ProblemCounts problems = {};
   std::uint64_t listed = 0;  // all events of the list
   std::uint64_t text_bytes = 0;
-  std::string error = {};  // why the file could not be read; empty after a success
-  bool is_repeat = false;  // others hold its events; `problems` names them
+  std::uint64_t async_spans = 0;  // begins of spans of which many may overlap in a thread
+  std::string error = {};         // why the file could not be read; empty after a success
+  bool is_repeat = false;         // others hold its events; `problems` names them
 
   // For other processes: see team/wire.h.
   auto wired() {
-    return std::tie(evidence, starts, ends, problems, listed, text_bytes, error, is_repeat);
+    return std::tie(evidence, starts, ends, problems, listed, text_bytes, async_spans, error,
+                    is_repeat);
   }
 
   // Adds the chunks of the file, in their order.

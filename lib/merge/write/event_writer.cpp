@@ -193,12 +193,13 @@ void EventWriter::write_as(const Event& event, const Event& clean, const EventTi
 // its end closes no other begin.
 void EventWriter::skip_outlier(const Event& event, const EventTiming& timing,
                                WriteState& state) const {
-  state.problems.add(Problem::outlying_timestamp, event.offset);
+  StartTimes::count_outlier(timing.start_ns, event.offset, 1, state.problems);
   if (event.phase != 'B') return;
   SliceHalf half;
   half.wanted = false;
   using Limits = std::numeric_limits<std::int64_t>;
-  state.halves.add(event, timing.start_ns < 0 ? Limits::min() : Limits::max(), std::move(half));
+  const bool is_early = plan_.files[file_].times.is_early(timing.start_ns);
+  state.halves.add(event, is_early ? Limits::min() : Limits::max(), std::move(half));
 }
 
 // Notes the place of the event if its order matters: for slices, counters, and arrows that end at
