@@ -59,10 +59,10 @@ class Trace:
         self.span("kernel", name, ts + 2, dur, device, tid,
                   f'"correlation":{link},"device":{device},"stream":{stream}{args}')
 
-    def all_reduce(self, ts, dur, link, world):
+    def all_reduce(self, ts, dur, link, world, group=0):
         self.kernel(ALL_REDUCE, ts, dur, link, stream=20, tid=20, args=(
             f',"Collective name":"allreduce","In msg nelems":1000,"Out msg nelems":1000,"Group size":{world},'
-            f'"dtype":"Float","Process Group Name":"0","Process Group Description":"default_pg","Seq":{link}'))
+            f'"dtype":"Float","Process Group Name":"{group}","Process Group Description":"default_pg","Seq":{link}'))
 
     def step(self, number, ts, dur):
         self.span("user_annotation", f"ProfilerStep#{number}", ts, dur)
@@ -121,6 +121,21 @@ def ranks(folder, n, collectives=10):
                 trace.all_reduce(100 * i + 50, 40 - rank % 5, 2 * i + 1, n)
 
 
+def groups(folder, n):
+    """The first half of the ranks is a chain in which neighbours have all-reduces, the others are pairs on their own."""
+    for rank in range(n):
+        if rank < n // 2:
+            own = [group for group in (rank - 1, rank) if 0 <= group < n // 2 - 1]
+        else:
+            own = [n + rank // 2]
+        with Trace(folder, f"rank{rank}.json", rank, n, 1_700_000_000_000_000 + rank % 7) as trace:
+            trace.kernel("kernel", 1_000 + rank, 30, 9)
+            for i in range(2):
+                for group in own:
+                    place = 2 * i + group % 2
+                    trace.all_reduce(100 + 100 * place, 40 - rank % 5, place, 2, group)
+
+
 def files(folder, n):
     for i in range(n):
         with Trace(folder, f"rank0_{i}.json", start=1_700_000_000_000_000 + 1000 * i) as trace:
@@ -159,10 +174,13 @@ CASES = {
     "counters": (20_000, one_trace(counters)),
     "steps": (5_000, steps),
     "ranks": (1_000, ranks),
+    "groups": (4_000, groups),
     "files": (1_000, files),
     "collectives": (1_000, lambda folder, n: ranks(folder, 4, n)),
     "history": (1_000, history),
 }
+# These cases are about one command; the others are measured with all of them.
+COMMAND_OF = {"groups": "check", "history": "compare"}
 
 
 def commands():
@@ -281,7 +299,7 @@ def main():
         print(f"| case, size | command{sizes} | time grows by | memory grows by |")
         print("|:--|:--|" + "--:|" * (options.doublings + 3))
     for case, (n, _) in CASES.items():
-        chosen = [command for command in (["compare"] if case == "history" else commands())
+        chosen = [command for command in ([COMMAND_OF[case]] if case in COMMAND_OF else commands())
                   if not options.only or case in options.only or f"{case}/{command}" in options.only]
         if not chosen:
             continue

@@ -57,7 +57,7 @@ class Aligner {
   void interpolate(std::size_t file, const Drift& drift);
   bool is_of_other_cycle(std::size_t file) const;
   void place_by_machines();
-  void place_by_machine(std::size_t file);
+  void place_by_machine(std::size_t file, const std::vector<std::size_t>& synced);
   void place_by_events();
   std::optional<std::size_t> root_of(const std::vector<std::size_t>& group, bool is_first) const;
   void map_times(std::size_t file);
@@ -181,14 +181,12 @@ void Aligner::place_by_events() {
 // that clock to other files.
 std::optional<std::size_t> Aligner::root_of(const std::vector<std::size_t>& group,
                                             bool is_first) const {
-  const auto has_clock = [&](std::size_t file) {
-    return clocks_[file].method != ClockMethod::none;
-  };
+  const auto has_method = [](const FileClock& clock) { return clock.method != ClockMethod::none; };
+  const auto has_clock = [&](std::size_t file) { return has_method(clocks_[file]); };
   const auto root = std::find_if(group.begin(), group.end(), has_clock);
   if (root != group.end()) return *root;
-  for (std::size_t file = 0; file < files_.size(); ++file)
-    if (has_clock(file)) return std::nullopt;
-  return is_first ? std::optional(group.front()) : std::nullopt;
+  if (!is_first || std::ranges::any_of(clocks_, has_method)) return std::nullopt;
+  return group.front();
 }
 
 void Aligner::find_drifts() {
@@ -276,15 +274,17 @@ bool Aligner::is_of_other_cycle(std::size_t file) const {
 // Places files without a sync by a file that has a place and the same machine.
 void Aligner::place_by_machines() {
   if (options_.align_by != AlignBy::any && options_.align_by != AlignBy::sync) return;
+  std::map<std::string_view, std::vector<std::size_t>> synced;
+  for (std::size_t i = 0; i < files_.size(); ++i)
+    if (synced_by_[i] != nullptr && files_[i].machine) synced[files_[i].machine->id].push_back(i);
   for (std::size_t file = 0; file < files_.size(); ++file)
     if (files_[file].machine && !is_stronger_than_events(clocks_[file].method))
-      place_by_machine(file);
+      place_by_machine(file, synced[files_[file].machine->id]);
 }
 
-void Aligner::place_by_machine(std::size_t file) {
+void Aligner::place_by_machine(std::size_t file, const std::vector<std::size_t>& synced) {
   const MachineClock& own = *files_[file].machine;
-  for (std::size_t i = 0; i < files_.size(); ++i) {
-    if (synced_by_[i] == nullptr || !files_[i].machine || files_[i].machine->id != own.id) continue;
+  for (const std::size_t i : synced) {
     const CycleShift& known = shifts_.of(*synced_by_[i]);
     const std::optional<MachineShift> shift = machine_shift(files_[i].machine->ahead, own.ahead);
     if (!shift) continue;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace traceloom {
@@ -39,6 +40,7 @@ constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
 // Ranks leave a collective at times that differ by some per cent of its length.
 constexpr std::int64_t kPercentOfCollective = 3;
+constexpr std::size_t kStepsSearched = 64;
 // With more clocks, the one that was placed last is taken for the wrong one of a circle, untried.
 constexpr std::size_t kMostTried = 256;
 
@@ -105,6 +107,7 @@ class ClockFitter {
   }
 
   std::vector<CollectiveFit> run() {
+    fresh_[0] = fresh_[1] = {reference_};
     while (place_next()) {
     }
     find_ranges();
@@ -148,7 +151,9 @@ class ClockFitter {
     return fits_[clock].outcome == Outcome::reference || fits_[clock].outcome == Outcome::fitted;
   }
   bool place_next();
-  std::map<std::size_t, Partner> partners(bool by_messages) const;
+  std::map<std::size_t, Partner> partners(bool by_messages);
+  // Returns the rounds of these clocks, in their order.
+  std::vector<std::size_t> rounds_with(const std::vector<std::size_t>& clocks) const;
   void place(std::size_t clock, const Partner& partner, bool by_messages);
   std::vector<PairedRound> paired(std::size_t a, std::size_t b, bool by_messages) const;
   PairedRound pair(const CollectiveRound& round, const RoundPart& a, const RoundPart& b) const;
@@ -157,8 +162,8 @@ class ClockFitter {
   std::size_t index_of(const CollectiveRound& round) const {
     return static_cast<std::size_t>(&round - rounds_.data());
   }
-  bool shorten(const CollectiveRound& round, bool is_turned, std::size_t without, Lengths& lengths,
-               std::vector<std::size_t>& before) const;
+  void shorten(const CollectiveRound& round, bool is_turned, std::size_t without, Lengths& lengths,
+               std::vector<std::size_t>& before, std::vector<std::size_t>& nearer) const;
   Lengths shortest(bool is_turned, std::size_t without) const;
   Ranges ranges(std::size_t without = kNone) const;
   std::optional<std::size_t> odd_one(const std::vector<std::size_t>& circle) const;
@@ -173,6 +178,8 @@ class ClockFitter {
   std::vector<std::int64_t> moving_;          // for each round
   std::vector<bool> by_messages_;             // the clock has no usable end of a collective
   std::vector<std::size_t> placed_;           // in the order in which they were placed
+  // Placed clocks whose collectives, or whose messages, have not been asked for partners.
+  std::vector<std::size_t> fresh_[2];
 };
 
 // Places all clocks that can be compared with placed ones. Messages are used only if no collective
@@ -186,16 +193,26 @@ bool ClockFitter::place_next() {
   return false;
 }
 
-std::map<std::size_t, ClockFitter::Partner> ClockFitter::partners(bool by_messages) const {
+std::vector<std::size_t> ClockFitter::rounds_with(const std::vector<std::size_t>& clocks) const {
+  std::vector<std::size_t> rounds;
+  for (const std::size_t clock : clocks)
+    for (const Part& part : rounds_of_[clock]) rounds.push_back(index_of(*part.round));
+  std::ranges::sort(rounds);
+  rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
+  return rounds;
+}
+
+// A round of clocks that are all old has no clock without a place any more.
+std::map<std::size_t, ClockFitter::Partner> ClockFitter::partners(bool by_messages) {
   std::map<std::size_t, Partner> found;
-  for (const CollectiveRound& round : rounds_) {
+  for (const std::size_t index : rounds_with(std::exchange(fresh_[by_messages ? 1 : 0], {}))) {
+    const CollectiveRound& round = rounds_[index];
     if (round.is_message != by_messages) continue;
     const auto known = std::ranges::find_if(
         round.parts, [this](const RoundPart& part) { return is_placed(part.clock); });
     if (known == round.parts.end()) continue;
     const RoundPart* const reference = find_part(round, reference_);
-    const Partner partner{reference != nullptr ? reference_ : known->clock,
-                          moving_[index_of(round)]};
+    const Partner partner{reference != nullptr ? reference_ : known->clock, moving_[index]};
     for (const RoundPart& part : round.parts) {
       if (fits_[part.clock].outcome != Outcome::unconnected) continue;
       Partner& best = found.try_emplace(part.clock, partner).first->second;
@@ -227,11 +244,10 @@ PairedRound ClockFitter::pair(const CollectiveRound& round, const RoundPart& a,
 
 std::vector<PairedRound> ClockFitter::paired(std::size_t a, std::size_t b, bool by_messages) const {
   std::vector<PairedRound> found;
-  auto of_a = rounds_of_[a].begin();
   for (const auto& [round, part] : rounds_of_[b]) {
-    while (of_a != rounds_of_[a].end() && of_a->round < round) ++of_a;
-    if (of_a == rounds_of_[a].end()) break;
-    if (of_a->round == round && round->is_message == by_messages)
+    if (round->is_message != by_messages) continue;
+    const auto of_a = std::ranges::lower_bound(rounds_of_[a], round, {}, &Part::round);
+    if (of_a != rounds_of_[a].end() && of_a->round == round)
       found.push_back(pair(*round, *of_a->part, *part));
   }
   return found;
@@ -269,6 +285,7 @@ void ClockFitter::place(std::size_t clock, const Partner& partner, bool by_messa
     return;
   }
   placed_.push_back(clock);
+  for (std::vector<std::size_t>& fresh : fresh_) fresh.push_back(clock);
   by_messages_[clock] = by_messages;
 }
 
@@ -281,9 +298,10 @@ ClockFitter::Presence ClockFitter::presence(const CollectiveRound& round,
 
 // A round limits each of its clocks against each other one. All these limits are the sum of what
 // enters the round and what leaves it, so only the shortest way into the round counts: 10,000 ranks
-// have 100 million pairs a collective. Returns true if a clock is nearer than before.
-bool ClockFitter::shorten(const CollectiveRound& round, bool is_turned, std::size_t without,
-                          Lengths& lengths, std::vector<std::size_t>& before) const {
+// have 100 million pairs a collective. Adds the clocks that are nearer than before to `nearer`.
+void ClockFitter::shorten(const CollectiveRound& round, bool is_turned, std::size_t without,
+                          Lengths& lengths, std::vector<std::size_t>& before,
+                          std::vector<std::size_t>& nearer) const {
   std::size_t from = kNone;
   std::int64_t least_ns = kLatest;
   for (const RoundPart& part : round.parts) {
@@ -297,7 +315,6 @@ bool ClockFitter::shorten(const CollectiveRound& round, bool is_turned, std::siz
     from = part.clock;
     least_ns = in_ns;
   }
-  bool is_nearer = false;
   for (const RoundPart& part : round.parts) {
     if (from == kNone || part.clock == from || part.clock == without || !is_placed(part.clock))
       continue;
@@ -308,32 +325,21 @@ bool ClockFitter::shorten(const CollectiveRound& round, bool is_turned, std::siz
     if (ns >= lengths.ns[part.clock]) continue;
     lengths.ns[part.clock] = ns;
     before[part.clock] = from;
-    is_nearer = true;
+    nearer.push_back(part.clock);
   }
-  return is_nearer;
 }
 
 // The algorithm of Bellman and Ford. A shorter path that returns to a clock shows as a circle in
-// the links, mostly at once.
+// the links, mostly at once; a chain of thousands of clocks is not searched for it at each step.
 ClockFitter::Lengths ClockFitter::shortest(bool is_turned, std::size_t without) const {
   Lengths lengths{std::vector<std::int64_t>(fits_.size(), kLatest), {}};
   std::vector<std::size_t> before(fits_.size(), kNone);
   lengths.ns[reference_] = 0;
-  std::vector<std::int64_t> seen(fits_.size(), kLatest);
-  std::vector<bool> is_due(rounds_.size());
-  for (bool goes_on = true; goes_on && lengths.circle.empty();) {
-    for (std::size_t clock = 0; clock < fits_.size(); ++clock) {
-      if (lengths.ns[clock] == seen[clock]) continue;
-      for (const Part& part : rounds_of_[clock]) is_due[index_of(*part.round)] = true;
-    }
-    seen = lengths.ns;
-    goes_on = false;
-    for (std::size_t i = 0; i < rounds_.size(); ++i) {
-      if (!is_due[i]) continue;
-      is_due[i] = false;
-      if (shorten(rounds_[i], is_turned, without, lengths, before)) goes_on = true;
-    }
-    lengths.circle = circle_in(before);
+  std::vector<std::size_t> nearer{reference_};
+  for (std::size_t step = 0; !nearer.empty() && lengths.circle.empty(); ++step) {
+    for (const std::size_t round : rounds_with(std::exchange(nearer, {})))
+      shorten(rounds_[round], is_turned, without, lengths, before, nearer);
+    if (step % (step / kStepsSearched + 1) == 0) lengths.circle = circle_in(before);
   }
   return lengths;
 }
@@ -376,7 +382,10 @@ std::optional<std::size_t> ClockFitter::odd_one(const std::vector<std::size_t>& 
 void ClockFitter::find_change(std::size_t clock) {
   CollectiveFit& fit = fits_[clock];
   ClockRange ahead{kEarliest, kLatest};
-  for (std::size_t other = 0; other < fits_.size(); ++other) {
+  std::set<std::size_t> others;
+  for (const Part& part : rounds_of_[clock])
+    for (const RoundPart& one : part.round->parts) others.insert(one.clock);
+  for (const std::size_t other : others) {
     if (!is_placed(other)) continue;
     const ClockRange its = other == reference_ ? ClockRange{0, 0} : fits_[other].ahead;
     for (const bool by_messages : {false, true}) {

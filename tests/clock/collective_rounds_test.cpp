@@ -81,6 +81,19 @@ TEST_CASE("what leads over a third clock adds up") {
   CHECK(fits[2].ahead_ns == 50 + 1'010);
 }
 
+TEST_CASE("a long chain of clocks is followed to its end, however its rounds are sorted") {
+  constexpr std::size_t kClocks = 20'000;
+  std::vector<CollectiveRound> rounds;
+  for (std::size_t i = kClocks - 1; i > 0; --i) {
+    const auto at_ns = static_cast<std::int64_t>(i);
+    rounds.push_back({.parts = {{i - 1, at_ns - 1, at_ns + 99}, {i, at_ns, at_ns + 100}}});
+  }
+  const std::vector<CollectiveFit> fits = fit_clocks(kClocks, 0, 0, rounds);
+  CHECK(fits.back().outcome == Outcome::fitted);
+  CHECK(fits.back().partner == kClocks - 2);
+  CHECK(fits.back().ahead_ns == kClocks - 1);
+}
+
 TEST_CASE("clocks without a collective in common are not compared") {
   const std::vector<CollectiveRound> rounds{{.parts = {{1, 200, 250}, {2, 1'200, 1'260}}}};
   const std::vector<CollectiveFit> fits = fit_clocks(3, 0, 100, rounds);

@@ -80,6 +80,18 @@ struct Job {
 
 }  // namespace
 
+TEST_CASE("collective_clock: thousands of ranks get their clocks like a few") {
+  Job job{{}};
+  job.rounds = 3;
+  for (std::int64_t rank = 0; rank < 2'500; ++rank) job.ahead_us.push_back(rank % 50 * 100);
+  const ClockPlan result = job.plan();
+  for (std::size_t rank = 0; rank < job.ahead_us.size(); ++rank) {
+    CAPTURE(rank);
+    REQUIRE(result.clocks[rank].collectives.has_value());
+    CHECK(result.clocks[rank].collectives->shift_ns == job.ahead_us[rank] * -1'000);
+  }
+}
+
 TEST_CASE("collective_clock: a rank that is apart comes to the others by its collectives") {
   const ClockPlan result = Job{{0, 0, 70'000'000}}.plan();
   CHECK(result.clocks[0].method == ClockMethod::base);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace traceloom {
 namespace {
@@ -96,13 +97,14 @@ std::optional<LostBase> own_base(const FileTimes& file) {
 // Guesses the base of torch's own file next to Composer's, which holds copies of its events: the
 // last events of both are at the same time. A first event is not used because it may be a stray 0.
 std::optional<LostBase> guessed_for_rank(const FileTimes& file, const std::vector<FileTimes>& files,
+                                         const std::vector<std::size_t>& of_rank,
                                          const std::vector<std::optional<LostBase>>& bases) {
   const StartTimes::Range& own = file.starts.relative();
   if (file.evidence.base_ns || file.evidence.was_merged_by_us() || own.empty() ||
       !file.starts.unix_time().empty())
     return std::nullopt;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (files[i].rank != file.rank || !bases[i] || bases[i]->by != LostBase::By::guess) continue;
+  for (const std::size_t i : of_rank) {
+    if (!bases[i] || bases[i]->by != LostBase::By::guess) continue;
     const StartTimes::Range& other = files[i].starts.relative();
     if (own.last == other.last && own.first >= other.first) return bases[i];
   }
@@ -124,19 +126,22 @@ std::string to_string(const LostBase& base) {
 
 std::vector<std::optional<LostBase>> find_lost_bases(const std::vector<FileTimes>& files) {
   std::vector<std::optional<LostBase>> bases;
+  std::vector<Hint> hints;
+  std::map<std::int64_t, std::vector<std::size_t>> of_rank;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (const std::optional<Hint> hint = hint_of(files[i])) hints.push_back(*hint);
+    of_rank[files[i].rank].push_back(i);
+  }
   for (const FileTimes& file : files) {
     std::optional<LostBase>& base = bases.emplace_back();
     if (!lacks_base(file)) continue;
     base = own_base(file);
     if (!file.starts.unix_time().empty()) continue;
-    for (const FileTimes& other : files) {
-      if (base) break;
-      if (const std::optional<Hint> hint = hint_of(other))
-        base = base_for(file.starts.relative(), *hint);
-    }
+    for (auto hint = hints.begin(); !base && hint != hints.end(); ++hint)
+      base = base_for(file.starts.relative(), *hint);
   }
   for (std::size_t i = 0; i < files.size(); ++i)
-    if (!bases[i]) bases[i] = guessed_for_rank(files[i], files, bases);
+    if (!bases[i]) bases[i] = guessed_for_rank(files[i], files, of_rank[files[i].rank], bases);
   return bases;
 }
 
@@ -235,16 +240,21 @@ bool is_on_line(const Stretch& stretch, std::int64_t first_ns) {
          stretch.times.last_ns <= saturating_add(first_ns, kTimeLineNs);
 }
 
-// Returns the begin of the time line with the most events.
-std::int64_t begin_of_most(const std::vector<Stretch>& stretches) {
+// Returns the begin of the time line with the most events. What is longer than a line is on none.
+std::int64_t begin_of_most(std::vector<Stretch> stretches) {
+  std::erase_if(stretches, [](const Stretch& one) { return !is_on_line(one, one.times.first_ns); });
+  std::vector<Stretch> by_end = stretches;
+  std::ranges::sort(by_end, {}, [](const Stretch& one) { return one.times.last_ns; });
+  auto end = by_end.begin();
   std::int64_t best_ns = 0;
   std::uint64_t most_events = 0;
+  std::uint64_t events = 0;  // those that end on the line of `first`, less those that begin before
   for (const Stretch& first : stretches) {
-    std::uint64_t events = 0;
-    for (const Stretch& one : stretches)
-      if (is_on_line(one, first.times.first_ns)) events += one.events;
+    const std::int64_t last_ns = saturating_add(first.times.first_ns, kTimeLineNs);
+    for (; end != by_end.end() && end->times.last_ns <= last_ns; ++end) events += end->events;
     if (events > most_events) best_ns = first.times.first_ns;
     most_events = std::max(events, most_events);
+    events -= first.events;
   }
   return best_ns;
 }

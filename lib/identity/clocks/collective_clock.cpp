@@ -25,8 +25,6 @@ namespace traceloom {
 namespace {
 
 using Outcome = CollectiveFit::Outcome;
-// The matrix of limits between clocks takes 8 bytes a pair.
-constexpr std::size_t kMostClocks = 2048;
 // Smaller shifts have no line of their own: ranks on one host leave a collective that far apart.
 constexpr std::int64_t kSmallNs = 10'000;
 constexpr std::size_t kMostOffsets = 8;
@@ -42,12 +40,15 @@ class CollectiveAligner {
                     const std::vector<StartTimes>& starts, const ClockOptions& options,
                     const std::vector<ClockFacts>& facts, std::vector<FileClock>& clocks)
       : evidence_(evidence), starts_(starts), options_(options), facts_(facts), clocks_(clocks) {
-    for (std::size_t i = 0; i < facts.size(); ++i)
+    for (std::size_t i = 0; i < facts.size(); ++i) {
       times_.push_back(common_times(starts[i], clocks[i].times));
+      files_of_[facts[i].rank].push_back(i);
+    }
   }
 
   void run() {
     std::vector<Island> islands = find_islands({evidence_, starts_, facts_, clocks_});
+    if (islands.size() > 1) find_runs_of_ranks();
     std::set<std::int64_t> placed;  // ranks that collectives connect with the reference
     for (Island& island : islands) {
       const std::set<std::int64_t> ranks = ranks_of(island);
@@ -55,8 +56,10 @@ class CollectiveAligner {
                                return placed.contains(rank);
                              });
       settle(island, is_linked);
-      if (!is_linked) report_unconnected(island, islands.front(), placed);
+      if (!is_linked) report_unconnected(island, islands.front());
       placed.insert(ranks.begin(), ranks.end());
+      for (const std::int64_t rank : ranks)
+        for (const std::size_t run : runs_of_[rank]) is_run_placed_[run] = true;
     }
   }
 
@@ -75,8 +78,8 @@ class CollectiveAligner {
   void move_companions(const Island& island, const std::vector<CollectiveFit>& fits);
   void tell_shift(const Island& island, const std::vector<CollectiveFit>& fits);
   void tell_conflicts(const Island& island, const std::vector<CollectiveFit>& fits);
-  void report_unconnected(const Island& island, const Island& of_reference,
-                          const std::set<std::int64_t>& others);
+  void find_runs_of_ranks();
+  void report_unconnected(const Island& island, const Island& of_reference);
 
   const std::vector<FileEvidence>& evidence_;
   const std::vector<StartTimes>& starts_;
@@ -84,6 +87,9 @@ class CollectiveAligner {
   const std::vector<ClockFacts>& facts_;
   std::vector<FileClock>& clocks_;
   std::vector<CommonTimes> times_;  // times of each file, on its clock before the alignment
+  std::map<std::int64_t, std::vector<std::size_t>> files_of_;  // the files of a rank
+  std::map<std::int64_t, std::vector<std::size_t>> runs_of_;   // the runs of a rank
+  std::vector<bool> is_run_placed_;  // the run has a rank of an island that came before
 };
 
 std::vector<std::int64_t> CollectiveAligner::ranks_of(std::size_t file) const {
@@ -178,7 +184,7 @@ std::vector<CollectiveFit> CollectiveAligner::fit(Island& island) const {
 }
 
 void CollectiveAligner::settle(Island& island, bool is_linked) {
-  if (island.files.size() < 2 || island.files.size() > kMostClocks) return;
+  if (island.files.size() < 2) return;
   const std::vector<CollectiveFit> fits = fit(island);
   const bool moves = contradicts_clocks(island, fits);
   if (moves) tell_shift(island, fits);
@@ -252,28 +258,29 @@ void CollectiveAligner::move(std::size_t file, const CollectiveFit& fit) {
 // Moves the other files of a moved rank like the nearest file that was moved.
 void CollectiveAligner::move_companions(const Island& island,
                                         const std::vector<CollectiveFit>& fits) {
-  for (std::size_t file = 0; file < facts_.size(); ++file) {
-    if (std::ranges::find(island.files, file) != island.files.end() || clocks_[file].collectives ||
-        facts_[file].is_merged || standing_of(clocks_[file]) != Standing::absolute ||
-        starts_[file].empty())
-      continue;
-    const CollectiveFit* nearest = nullptr;
-    std::int64_t least_ns = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t i = 1; i < island.files.size(); ++i) {
-      const std::size_t other = island.files[i];
-      if (facts_[other].rank != facts_[file].rank || !clocks_[other].collectives ||
-          !clocks_[other].collectives->is_used)
+  struct Nearest {
+    std::int64_t away_ns = std::numeric_limits<std::int64_t>::max();
+    std::int64_t ahead_ns = 0;
+  };
+  const std::set<std::size_t> own(island.files.begin(), island.files.end());
+  std::map<std::size_t, Nearest> companions;
+  for (std::size_t i = 1; i < island.files.size(); ++i) {
+    const std::size_t moved = island.files[i];
+    if (!clocks_[moved].collectives || !clocks_[moved].collectives->is_used) continue;
+    for (const std::size_t file : files_of_[facts_[moved].rank]) {
+      if (own.contains(file) || clocks_[file].collectives || facts_[file].is_merged ||
+          standing_of(clocks_[file]) != Standing::absolute || starts_[file].empty())
         continue;
       const std::int64_t away_ns =
-          std::abs(saturating_subtract(times_[other].first_ns, times_[file].first_ns) / 2);
-      if (away_ns >= least_ns) continue;
-      least_ns = away_ns;
-      nearest = &fits[i];
+          std::abs(saturating_subtract(times_[moved].first_ns, times_[file].first_ns) / 2);
+      Nearest& nearest = companions[file];
+      if (away_ns < nearest.away_ns) nearest = {away_ns, fits[i].ahead_ns};
     }
-    if (nearest == nullptr) continue;
+  }
+  for (const auto& [file, nearest] : companions) {
     clocks_[file].method = ClockMethod::collectives;
-    clocks_[file].offset_ns = saturating_subtract(clocks_[file].offset_ns, nearest->ahead_ns);
-    clocks_[file].times = clocks_[file].times.since(nearest->ahead_ns);
+    clocks_[file].offset_ns = saturating_subtract(clocks_[file].offset_ns, nearest.ahead_ns);
+    clocks_[file].times = clocks_[file].times.since(nearest.ahead_ns);
   }
 }
 
@@ -369,20 +376,23 @@ void CollectiveAligner::tell_conflicts(const Island& island,
   }
 }
 
+void CollectiveAligner::find_runs_of_ranks() {
+  for (const std::set<std::int64_t>& run : find_runs(evidence_, facts_)) {
+    for (const std::int64_t rank : run) runs_of_[rank].push_back(is_run_placed_.size());
+    is_run_placed_.push_back(false);
+  }
+}
+
 // Traces of different runs may be merged on purpose, and a clock sync places ranks without
 // collectives, so neither is worth a notice.
-void CollectiveAligner::report_unconnected(const Island& island, const Island& of_reference,
-                                           const std::set<std::int64_t>& others) {
+void CollectiveAligner::report_unconnected(const Island& island, const Island& of_reference) {
   FileClock& first = clocks_[island.files.front()];
   if (standing_of(first) == Standing::fixed) return;
   const std::set<std::int64_t> ranks = ranks_of(island);
-  const auto is_in = [](const std::set<std::int64_t>& all) {
-    return [&all](std::int64_t rank) { return all.contains(rank); };
-  };
-  const bool of_one_run =
-      std::ranges::any_of(find_runs(evidence_, facts_), [&](const std::set<std::int64_t>& run) {
-        return std::ranges::any_of(ranks, is_in(run)) && std::ranges::any_of(others, is_in(run));
-      });
+  const bool of_one_run = std::ranges::any_of(ranks, [this](std::int64_t rank) {
+    return std::ranges::any_of(runs_of_[rank],
+                               [this](std::size_t run) { return is_run_placed_[run]; });
+  });
   const bool is_proven = standing_of(first) == Standing::by_sync;
   const Problem problem =
       of_one_run && !is_proven ? Problem::no_common_collective : Problem::vague_collectives;
