@@ -17,24 +17,6 @@ namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-// Returns a circle among the links by which the lengths were found; empty if there is none.
-std::vector<std::size_t> circle_in(const std::vector<std::size_t>& before) {
-  std::vector<std::size_t> seen_from(before.size(), kNone);
-  for (std::size_t start = 0; start < before.size(); ++start) {
-    std::size_t at = start;
-    while (at != kNone && seen_from[at] == kNone) {
-      seen_from[at] = start;
-      at = before[at];
-    }
-    if (at == kNone || seen_from[at] != start) continue;
-    std::vector<std::size_t> circle{at};
-    for (std::size_t next = before[at]; next != at; next = before[next]) circle.push_back(next);
-    std::ranges::sort(circle);
-    return circle;
-  }
-  return {};
-}
-
 using Outcome = CollectiveFit::Outcome;
 constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
@@ -96,7 +78,8 @@ class ClockFitter {
         fits_(clocks),
         steady_(clocks),
         rounds_of_(clocks),
-        by_messages_(clocks) {
+        by_messages_(clocks),
+        is_met_(rounds.size()) {
     fits_[reference].outcome = Outcome::reference;
     fits_[reference].partner = reference;
     steady_[reference].middle_ns = middle_ns;
@@ -134,18 +117,13 @@ class ClockFitter {
     const RoundPart* part;
   };
 
-  // `ns` says how far each clock is ahead of the reference at most, or behind it, and kLatest if no
-  // path leads there; `circle` has clocks that contradict each other.
-  struct Lengths {
-    std::vector<std::int64_t> ns;
-    std::vector<std::size_t> circle;
+  // The way from the reference to a clock: how far it is ahead of it at most, or behind it; kLatest
+  // if there is none. The clock before it on the way.
+  struct Way {
+    std::int64_t ns = kLatest;
+    std::size_t before = kNone;
   };
-
-  // The leads over the reference; without a meaning if some clocks contradict each other.
-  struct Ranges {
-    std::vector<ClockRange> ahead;
-    std::vector<std::size_t> contradiction;
-  };
+  using Circle = std::vector<std::size_t>;  // clocks that contradict each other, ascending
 
   bool is_placed(std::size_t clock) const {
     return fits_[clock].outcome == Outcome::reference || fits_[clock].outcome == Outcome::fitted;
@@ -162,11 +140,14 @@ class ClockFitter {
   std::size_t index_of(const CollectiveRound& round) const {
     return static_cast<std::size_t>(&round - rounds_.data());
   }
-  void shorten(const CollectiveRound& round, bool is_turned, std::size_t without, Lengths& lengths,
-               std::vector<std::size_t>& before, std::vector<std::size_t>& nearer) const;
-  Lengths shortest(bool is_turned, std::size_t without) const;
-  Ranges ranges(std::size_t without = kNone) const;
-  std::optional<std::size_t> odd_one(const std::vector<std::size_t>& circle) const;
+  void shorten(const CollectiveRound& round, bool is_turned, std::vector<Way>& ways,
+               std::vector<std::size_t>& nearer) const;
+  std::vector<Way> shortest(bool is_turned, Circle& circle) const;
+  // Returns a circle among the links of the ways; empty if there is none.
+  static Circle circle_in(const std::vector<Way>& ways);
+  // Returns the leads over the reference, or finds a circle.
+  std::vector<ClockRange> ranges(Circle& circle) const;
+  std::size_t odd_one(const Circle& circle);
   void take_range(std::size_t clock, const ClockRange& ahead);
   void find_change(std::size_t clock);
 
@@ -180,6 +161,7 @@ class ClockFitter {
   std::vector<std::size_t> placed_;           // in the order in which they were placed
   // Placed clocks whose collectives, or whose messages, have not been asked for partners.
   std::vector<std::size_t> fresh_[2];
+  mutable std::vector<char> is_met_;  // for each round, in rounds_with()
 };
 
 // Places all clocks that can be compared with placed ones. Messages are used only if no collective
@@ -196,9 +178,11 @@ bool ClockFitter::place_next() {
 std::vector<std::size_t> ClockFitter::rounds_with(const std::vector<std::size_t>& clocks) const {
   std::vector<std::size_t> rounds;
   for (const std::size_t clock : clocks)
-    for (const Part& part : rounds_of_[clock]) rounds.push_back(index_of(*part.round));
+    for (const Part& part : rounds_of_[clock])
+      if (!std::exchange(is_met_[index_of(*part.round)], char{1}))
+        rounds.push_back(index_of(*part.round));
+  for (const std::size_t round : rounds) is_met_[round] = 0;
   std::ranges::sort(rounds);
-  rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
   return rounds;
 }
 
@@ -299,61 +283,71 @@ ClockFitter::Presence ClockFitter::presence(const CollectiveRound& round,
 // A round limits each of its clocks against each other one. All these limits are the sum of what
 // enters the round and what leaves it, so only the shortest way into the round counts: 10,000 ranks
 // have 100 million pairs a collective. Adds the clocks that are nearer than before to `nearer`.
-void ClockFitter::shorten(const CollectiveRound& round, bool is_turned, std::size_t without,
-                          Lengths& lengths, std::vector<std::size_t>& before,
+void ClockFitter::shorten(const CollectiveRound& round, bool is_turned, std::vector<Way>& ways,
                           std::vector<std::size_t>& nearer) const {
-  std::size_t from = kNone;
-  std::int64_t least_ns = kLatest;
-  for (const RoundPart& part : round.parts) {
-    const std::int64_t ns = lengths.ns[part.clock];
-    if (ns == kLatest || part.clock == without) continue;
+  const auto in_and_out = [&](const RoundPart& part) {
     const Presence here = presence(round, part);
-    if (is_turned && here.left_ns == kLatest) continue;
-    const std::int64_t in_ns =
-        is_turned ? saturating_add(ns, here.left_ns) : saturating_subtract(ns, here.entered_ns);
-    if (in_ns >= least_ns) continue;
-    from = part.clock;
-    least_ns = in_ns;
+    const std::int64_t entered_ns = saturating_subtract(0, here.entered_ns);
+    return is_turned ? std::pair(here.left_ns, entered_ns) : std::pair(entered_ns, here.left_ns);
+  };
+  const auto add = [](std::int64_t ns, std::int64_t more_ns) {
+    return more_ns == kLatest ? kLatest : saturating_add(ns, more_ns);
+  };
+  Way in;
+  for (const RoundPart& part : round.parts) {
+    if (ways[part.clock].ns == kLatest) continue;
+    const std::int64_t in_ns = add(ways[part.clock].ns, in_and_out(part).first);
+    if (in_ns < in.ns) in = {in_ns, part.clock};
   }
   for (const RoundPart& part : round.parts) {
-    if (from == kNone || part.clock == from || part.clock == without || !is_placed(part.clock))
-      continue;
-    const Presence here = presence(round, part);
-    if (!is_turned && here.left_ns == kLatest) continue;
-    const std::int64_t ns = is_turned ? saturating_subtract(least_ns, here.entered_ns)
-                                      : saturating_add(least_ns, here.left_ns);
-    if (ns >= lengths.ns[part.clock]) continue;
-    lengths.ns[part.clock] = ns;
-    before[part.clock] = from;
+    if (in.before == kNone || part.clock == in.before || !is_placed(part.clock)) continue;
+    const std::int64_t ns = add(in.ns, in_and_out(part).second);
+    if (ns >= ways[part.clock].ns) continue;
+    ways[part.clock] = {ns, in.before};
     nearer.push_back(part.clock);
   }
 }
 
-// The algorithm of Bellman and Ford. A shorter path that returns to a clock shows as a circle in
-// the links, mostly at once; a chain of thousands of clocks is not searched for it at each step.
-ClockFitter::Lengths ClockFitter::shortest(bool is_turned, std::size_t without) const {
-  Lengths lengths{std::vector<std::int64_t>(fits_.size(), kLatest), {}};
-  std::vector<std::size_t> before(fits_.size(), kNone);
-  lengths.ns[reference_] = 0;
+// The algorithm of Bellman and Ford. A shorter way that returns to a clock shows as a circle in the
+// links, mostly at once; a chain of thousands of clocks is not searched for it at each step.
+std::vector<ClockFitter::Way> ClockFitter::shortest(bool is_turned, Circle& circle) const {
+  std::vector<Way> ways(fits_.size());
+  ways[reference_].ns = 0;
   std::vector<std::size_t> nearer{reference_};
-  for (std::size_t step = 0; !nearer.empty() && lengths.circle.empty(); ++step) {
+  for (std::size_t step = 0; !nearer.empty() && circle.empty(); ++step) {
     for (const std::size_t round : rounds_with(std::exchange(nearer, {})))
-      shorten(rounds_[round], is_turned, without, lengths, before, nearer);
-    if (step % (step / kStepsSearched + 1) == 0) lengths.circle = circle_in(before);
+      shorten(rounds_[round], is_turned, ways, nearer);
+    if (step % (step / kStepsSearched + 1) == 0) circle = circle_in(ways);
   }
-  return lengths;
+  return ways;
 }
 
-ClockFitter::Ranges ClockFitter::ranges(std::size_t without) const {
-  const Lengths most = shortest(false, without);
-  const Lengths least = most.circle.empty() ? shortest(true, without) : Lengths{};
-  Ranges found;
-  found.contradiction = most.circle.empty() ? least.circle : most.circle;
-  if (!found.contradiction.empty()) return found;
+ClockFitter::Circle ClockFitter::circle_in(const std::vector<Way>& ways) {
+  std::vector<std::size_t> seen_from(ways.size(), kNone);
+  for (std::size_t start = 0; start < ways.size(); ++start) {
+    std::size_t at = start;
+    while (at != kNone && seen_from[at] == kNone) {
+      seen_from[at] = start;
+      at = ways[at].before;
+    }
+    if (at == kNone || seen_from[at] != start) continue;
+    Circle circle{at};
+    for (std::size_t next = ways[at].before; next != at; next = ways[next].before)
+      circle.push_back(next);
+    std::ranges::sort(circle);
+    return circle;
+  }
+  return {};
+}
+
+std::vector<ClockRange> ClockFitter::ranges(Circle& circle) const {
+  circle.clear();
+  const std::vector<Way> most = shortest(false, circle);
+  const std::vector<Way> least = shortest(true, circle);
+  std::vector<ClockRange> ahead;
   for (std::size_t clock = 0; clock < fits_.size(); ++clock)
-    found.ahead.push_back(
-        {least.ns[clock] == kLatest ? kEarliest : -least.ns[clock], most.ns[clock]});
-  return found;
+    ahead.push_back({least[clock].ns == kLatest ? kEarliest : -least[clock].ns, most[clock].ns});
+  return ahead;
 }
 
 void ClockFitter::take_range(std::size_t clock, const ClockRange& ahead) {
@@ -365,14 +359,18 @@ void ClockFitter::take_range(std::size_t clock, const ClockRange& ahead) {
 }
 
 // Returns the clock of the circle without which all others fit; if there is none, the one that was
-// placed last.
-std::optional<std::size_t> ClockFitter::odd_one(const std::vector<std::size_t>& circle) const {
-  std::optional<std::size_t> last;
+// placed last. A circle has another clock than the reference.
+std::size_t ClockFitter::odd_one(const Circle& circle) {
+  std::size_t last = kNone;
   for (auto clock = placed_.rbegin(); clock != placed_.rend(); ++clock) {
     if (!is_placed(*clock) || !std::ranges::binary_search(circle, *clock)) continue;
-    if (!last) last = *clock;
+    if (last == kNone) last = *clock;
     if (fits_.size() > kMostTried) break;
-    if (ranges(*clock).contradiction.empty()) return *clock;
+    fits_[*clock].outcome = Outcome::contradiction;
+    Circle left;
+    ranges(left);
+    fits_[*clock].outcome = Outcome::fitted;
+    if (left.empty()) return *clock;
   }
   return last;
 }
@@ -411,20 +409,19 @@ void ClockFitter::find_change(std::size_t clock) {
 
 void ClockFitter::find_ranges() {
   std::vector<std::size_t> odd_ones;
-  Ranges found = ranges();
-  while (!found.contradiction.empty()) {
-    const std::optional<std::size_t> odd = odd_one(found.contradiction);
-    if (!odd) return;
-    odd_ones.push_back(*odd);
-    fits_[*odd].outcome = Outcome::contradiction;
-    found = ranges();
+  Circle circle;
+  std::vector<ClockRange> ahead = ranges(circle);
+  while (!circle.empty()) {
+    odd_ones.push_back(odd_one(circle));
+    fits_[odd_ones.back()].outcome = Outcome::contradiction;
+    ahead = ranges(circle);
   }
   for (const std::size_t clock : placed_) {
     if (!is_placed(clock)) continue;
-    if (found.ahead[clock] == ClockRange{kEarliest, kLatest})
+    if (ahead[clock] == ClockRange{kEarliest, kLatest})
       fits_[clock].outcome = Outcome::unconnected;
     else
-      take_range(clock, found.ahead[clock]);
+      take_range(clock, ahead[clock]);
   }
   for (const std::size_t clock : odd_ones) find_change(clock);
 }
