@@ -34,6 +34,10 @@ std::optional<ClockRange> range(Int128 low, Int128 high) {
   return ClockRange{*low_ns, *high_ns};
 }
 
+Int128 magnitude(Int128 value) {
+  return value < 0 ? -value : value;
+}
+
 bool shift(std::vector<std::int64_t>& times, std::int64_t less_ns) {
   return std::none_of(times.begin(), times.end(), [less_ns](std::int64_t& ns) {
     return __builtin_sub_overflow(ns, less_ns, &ns);
@@ -43,7 +47,7 @@ bool shift(std::vector<std::int64_t>& times, std::int64_t less_ns) {
 // Returns the most by which two clocks may diverge in that time, rounded up.
 Int128 most_drift(Int128 elapsed) {
   constexpr int kMillion = 1'000'000;
-  return ((elapsed < 0 ? -elapsed : elapsed) * kMaxDriftPpm + kMillion - 1) / kMillion;
+  return (magnitude(elapsed) * kMaxDriftPpm + kMillion - 1) / kMillion;
 }
 
 // Skips the first round if there are more, because in it ranks wait for the last one.
@@ -128,12 +132,6 @@ std::optional<ClockOffset> clock_offset(const SyncRounds& reference, const SyncR
 
 namespace {
 
-__extension__ typedef __int128 Int128;
-
-Int128 magnitude(Int128 value) {
-  return value < 0 ? -value : value;
-}
-
 double drift_ppm(const SyncPoint& earlier, const SyncPoint& later) {
   const Int128 change = Int128{earlier.shift_ns} - later.shift_ns;
   const Int128 elapsed = Int128{later.at_ns} - earlier.at_ns;
@@ -196,119 +194,65 @@ std::vector<Drift> drifts_of(const std::vector<SyncPoint>& points) {
 
 namespace {
 
-// The stamp of a moment by a file.
+// Files and the moments that they stamped, as nodes: the files come first. The size is linear in
+// the number of stamps, however many files share a moment.
 struct Stamp {
-  std::size_t other;  // the moment's number for a file, the file's for a moment
-  std::int64_t moment_ns;
+  std::size_t to;
+  std::int64_t more_ns;  // a moment is at the offset of a file and the time that it stamped
   std::int64_t error_ns;
 };
+using Graph = std::vector<std::vector<Stamp>>;
 
-// Files and named moments with their stamps. The size is linear in the number of stamps, however
-// many files share a moment.
-struct Graph {
-  std::vector<std::vector<Stamp>> of_file;
-  std::vector<std::vector<Stamp>> of_moment;
-
-  explicit Graph(const std::vector<SyncNode>& files) : of_file(files.size()) {
-    std::map<std::string_view, std::size_t> numbers;
-    for (std::size_t file = 0; file < files.size(); ++file) {
-      for (const SyncEvent& event : files[file].events) {
-        const std::size_t moment = numbers.try_emplace(event.id, numbers.size()).first->second;
-        of_moment.resize(numbers.size());
-        of_file[file].push_back({moment, event.moment_ns, event.error_ns});
-        of_moment[moment].push_back({file, event.moment_ns, event.error_ns});
-      }
+Graph graph_of(const std::vector<SyncNode>& files) {
+  Graph graph(files.size());
+  std::map<std::string_view, std::size_t> moments;
+  for (std::size_t file = 0; file < files.size(); ++file)
+    for (const SyncEvent& event : files[file].events) {
+      const std::size_t moment = moments.try_emplace(event.id, graph.size()).first->second;
+      if (moment == graph.size()) graph.emplace_back();
+      graph[file].push_back({moment, event.moment_ns, event.error_ns});
+      graph[moment].push_back({file, saturating_subtract(0, event.moment_ns), event.error_ns});
     }
-  }
-};
-
-// The next thing to visit: the smallest error first, then files before moments, by number.
-struct Step {
-  std::int64_t error_ns;
-  bool is_moment;
-  std::size_t number;
-  std::int64_t common_ns;  // the offset of a file, the time of a moment
-
-  friend bool operator<(const Step& a, const Step& b) {
-    return std::tie(a.error_ns, a.is_moment, a.number, a.common_ns) <
-           std::tie(b.error_ns, b.is_moment, b.number, b.common_ns);
-  }
-};
-
-// Finds the shortest paths with Dijkstra's algorithm.
-class Walk {
- public:
-  explicit Walk(const std::vector<SyncNode>& files)
-      : graph_(files), places_(files.size()), is_met_(graph_.of_moment.size()) {
-    for (std::size_t file = 0; file < files.size(); ++file)
-      if (files[file].offset_ns) steps_.insert({0, false, file, *files[file].offset_ns});
-  }
-
-  std::vector<std::optional<SyncPlace>> run() {
-    while (!steps_.empty()) {
-      const Step step = *steps_.begin();
-      steps_.erase(steps_.begin());
-      if (step.is_moment)
-        leave_moment(step);
-      else
-        leave_file(step);
-    }
-    return std::move(places_);
-  }
-
- private:
-  void leave_file(const Step& step) {
-    std::optional<SyncPlace>& place = places_[step.number];
-    if (place) return;
-    place = SyncPlace{step.common_ns, step.error_ns};
-    for (const Stamp& stamp : graph_.of_file[step.number]) {
-      Step next{0, true, stamp.other, 0};
-      if (!is_met_[stamp.other] && fits(step, stamp, next) &&
-          !__builtin_add_overflow(stamp.moment_ns, step.common_ns, &next.common_ns))
-        steps_.insert(next);
-    }
-  }
-  void leave_moment(const Step& step) {
-    if (std::exchange(is_met_[step.number], char{1})) return;
-    for (const Stamp& stamp : graph_.of_moment[step.number]) {
-      Step next{0, false, stamp.other, 0};
-      if (!places_[stamp.other] && fits(step, stamp, next) &&
-          !__builtin_sub_overflow(step.common_ns, stamp.moment_ns, &next.common_ns))
-        steps_.insert(next);
-    }
-  }
-  static bool fits(const Step& step, const Stamp& stamp, Step& next) {
-    return !__builtin_add_overflow(step.error_ns, stamp.error_ns, &next.error_ns);
-  }
-
-  Graph graph_;
-  std::vector<std::optional<SyncPlace>> places_;
-  std::vector<char> is_met_;
-  std::set<Step> steps_;
-};
+  return graph;
+}
 
 }  // namespace
 
+// Finds the shortest paths with Dijkstra's algorithm. Of equal errors the lowest node comes first.
 std::vector<std::optional<SyncPlace>> place_by_sync_events(const std::vector<SyncNode>& files) {
-  return Walk(files).run();
+  const Graph graph = graph_of(files);
+  std::vector<std::optional<SyncPlace>> places(graph.size());
+  std::set<std::tuple<std::int64_t, std::size_t, std::int64_t>> steps;  // error, node, offset
+  for (std::size_t file = 0; file < files.size(); ++file)
+    if (files[file].offset_ns) steps.emplace(0, file, *files[file].offset_ns);
+  while (!steps.empty()) {
+    const auto [error_ns, node, offset_ns] = *steps.begin();
+    steps.erase(steps.begin());
+    if (places[node]) continue;
+    places[node] = SyncPlace{offset_ns, error_ns};
+    for (const Stamp& stamp : graph[node]) {
+      const auto next_error_ns = sum(error_ns, stamp.error_ns);
+      const auto next_ns = sum(offset_ns, stamp.more_ns);
+      if (!places[stamp.to] && next_error_ns && next_ns)
+        steps.emplace(*next_error_ns, stamp.to, *next_ns);
+    }
+  }
+  places.resize(files.size());
+  return places;
 }
 
 std::vector<std::vector<std::size_t>> connected_by_sync_events(const std::vector<SyncNode>& files) {
-  const Graph graph(files);
+  const Graph graph = graph_of(files);
   std::vector<std::vector<std::size_t>> groups;
-  std::vector<char> is_met(files.size());
-  std::vector<char> is_moment_met(graph.of_moment.size());
+  std::vector<char> is_met(graph.size());
   for (std::size_t first = 0; first < files.size(); ++first) {
     if (std::exchange(is_met[first], char{1})) continue;
     std::vector<std::size_t> group{first};
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      for (const Stamp& stamp : graph.of_file[group[i]]) {
-        if (std::exchange(is_moment_met[stamp.other], char{1})) continue;
-        for (const Stamp& of_moment : graph.of_moment[stamp.other])
-          if (!std::exchange(is_met[of_moment.other], char{1})) group.push_back(of_moment.other);
-      }
-    }
-    std::sort(group.begin(), group.end());
+    for (std::size_t i = 0; i < group.size(); ++i)
+      for (const Stamp& stamp : graph[group[i]])
+        if (!std::exchange(is_met[stamp.to], char{1})) group.push_back(stamp.to);
+    std::erase_if(group, [&](std::size_t node) { return node >= files.size(); });
+    std::ranges::sort(group);
     if (group.size() > 1) groups.push_back(std::move(group));
   }
   return groups;

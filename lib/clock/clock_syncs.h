@@ -59,6 +59,12 @@ struct ClockRange {
   bool operator==(const ClockRange&) const = default;
 };
 
+// Returns nullopt if the sum does not fit.
+inline std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_add_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
 // They return a + b, a - b, and hull() the range around both; nullopt if the result does not fit.
 std::optional<ClockRange> sum(const ClockRange& a, const ClockRange& b);
 std::optional<ClockRange> difference(const ClockRange& a, const ClockRange& b);

@@ -24,13 +24,6 @@ namespace traceloom {
 //
 // See align() for the rules by which cycles are matched.
 
-// Returns nullopt if the sum does not fit.
-inline std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (__builtin_add_overflow(a, b, &result)) return std::nullopt;
-  return result;
-}
-
 // Returns nullopt for a file without events.
 inline std::optional<bool> shows_unix_time(const ClockFacts& file) {
   if (!file.first_ns) return std::nullopt;
