@@ -1,8 +1,8 @@
 #include "analysis/memory/device_memory.h"
 
 #include "analysis/numbers.h"
+#include "analysis/operators.h"
 #include "per_rank/per_rank.h"
-#include "run/operators.h"
 #include "run/steps.h"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "analysis/numbers.h"
+#include "analysis/operators.h"
 #include "base/string_table.h"
 #include "run/intervals.h"
-#include "run/operators.h"
 #include "run/run.h"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analysis/numbers.h"
+#include "analysis/operators.h"
 #include "run/event_columns.h"
-#include "run/operators.h"
 #include "run/run.h"
 #include "table/columns.h"
 #include "table/table.h"

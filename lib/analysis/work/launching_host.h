@@ -1,9 +1,9 @@
 // The module and the collective in which the host launched the work of a device.
 #pragma once
 
+#include "analysis/operators.h"
 #include "base/string_table.h"
 #include "run/launches.h"
-#include "run/operators.h"
 #include "run/run.h"
 
 #include <cstddef>

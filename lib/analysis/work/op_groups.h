@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/numbers.h"
-#include "run/operators.h"
+#include "analysis/operators.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,9 +2,9 @@
 // is split.
 #pragma once
 
+#include "analysis/operators.h"
 #include "analysis/work/launching_host.h"
 #include "run/intervals.h"
-#include "run/operators.h"
 #include "run/run.h"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "run/operators.h"
+#include "analysis/operators.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "run/operators.h"
+#include "analysis/operators.h"
 
 #include "support/run_texts.h"
 #include "support/trace_text.h"
