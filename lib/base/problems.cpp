@@ -119,6 +119,12 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
     {"displaced_arrow", notice,
      "end of an arrow (f without \"bp\": \"e\") after the slice of its time, so that viewers bind "
      "it to the next one (did a program sort the trace by time?); kept as it is"},
+    {"overlong_work", notice,
+     "work of a device that ends over 1 ms after the next work of its stream begins, which cannot "
+     "be; kept as it is, and cut there for statistics of steps and devices"},
+    {"lost_work", loss,
+     "launch of kernels whose device work is missing (the profiler lost it); its step does not "
+     "count"},
     {"rank_from_position", notice,
      "the file does not say its rank; its position among the inputs was used, so a missing rank "
      "cannot be seen; RANK=path names it"},

@@ -124,6 +124,9 @@ enum class Problem : std::uint8_t {
   backward_arrow,
   unjudged_arrow,
   displaced_arrow,
+  // problems of devices
+  overlong_work,
+  lost_work,
   // problems of ranks and clocks
   rank_from_position,
   same_rank_at_once,

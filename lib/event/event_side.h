@@ -84,6 +84,12 @@ inline constexpr std::string_view kDeviceCategories[] = {
     "cuda_event",      "cuda_profiler_range", "mtia_insight",
 };
 
+// Those of work that a device runs on streams, of each stream one launch after the other. (HPUs and
+// MTIA show programs with their parts.)
+inline constexpr std::string_view kStreamCategories[] = {
+    "kernel", "concurrent_kernel", "privateuse1_kernel", "gpu_memcpy", "memcpy", "gpu_memset",
+    "memset"};
+
 // `category` is one category, in lower case.
 constexpr bool is_device_category(std::string_view category) {
   return std::find(std::begin(kDeviceCategories), std::end(kDeviceCategories), category) !=

@@ -446,6 +446,7 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
   EventColumns part;
   chunk.events.move_to({labels_, tracks_, details_}, file, part);
   part.shrink_to_fit();
+  overlong_.cut(part.devices, labels_);
   if (!part.empty()) collected.parts.push_back(std::move(part));
   if (chunk.events.begin_end().empty()) return;
   if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);
@@ -457,6 +458,7 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
     pairs_->finish();
     pairs_.reset();
   }
+  overlong_.clear();
   arrows_.finish(files_[file].problems);
   displaced_ends_.finish(files_[file].problems);
   place_row_spans(files_[file].parts, files_[file].row_names,
@@ -469,6 +471,7 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
 void EventCollector::fail_file(std::size_t file, const Error& error) {
   if (!keep_going_) stop_at(error, files_.size());
   pairs_.reset();
+  overlong_.clear();
   arrows_.finish(files_[file].problems);
   displaced_ends_.finish(files_[file].problems);
   files_[file] = {};

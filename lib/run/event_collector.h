@@ -7,6 +7,7 @@
 #include "identity/evidence/file_reading.h"
 #include "run/chunk_events.h"
 #include "run/event_columns.h"
+#include "run/impossible_work.h"
 #include "scan/scan_files.h"
 
 #include <cstddef>
@@ -102,6 +103,7 @@ class EventCollector : public FileVisitor {
   std::unique_ptr<PairReader> pairs_;  // pairs of the file whose chunks are being taken
   ArrowTally arrows_;                  // arrows of that file, if they are wanted
   DisplacedEnds displaced_ends_;       // likewise
+  OverlongWork overlong_;              // of that file
   ResultPool<Chunk> pool_;
 };
 

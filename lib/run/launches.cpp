@@ -23,16 +23,17 @@ Launches::Launches(const std::vector<EventColumns>& parts) {
   const bool any_slots = !slots_.empty();
   bool any_others = !any_slots;
   for_each_launch(parts, [&](const CallSpan& call, std::size_t file) {
-    Slot* const slot = any_slots ? slot_of(call.correlation) : nullptr;
-    if (slot == nullptr) return;
-    if (slot->call != nullptr) any_others = slot->has_others = true;
-    slot->call = &call;
-    slot->file = file;
+    const std::uint64_t place = place_of(call.correlation);
+    if (place >= slots_.size()) return;
+    Slot& slot = slots_[place];
+    if (slot.call != nullptr) any_others = slot.has_others = true;
+    slot.call = &call;
+    slot.file = file;
   });
   if (!any_others) return;
   for_each_launch(parts, [&](const CallSpan& call, std::size_t file) {
-    const Slot* const slot = any_slots ? slot_of(call.correlation) : nullptr;
-    if (!any_slots || (slot != nullptr && slot->has_others))
+    const std::uint64_t place = place_of(call.correlation);
+    if (!any_slots || (place < slots_.size() && slots_[place].has_others))
       calls_.add(file, call.correlation, call.start_ns, &call);
   });
   calls_.sort();
@@ -57,22 +58,31 @@ void Launches::make_slots(const std::vector<EventColumns>& parts) {
   slots_.resize(static_cast<std::size_t>(last - first_id_ + 1));
 }
 
-Launches::Slot* Launches::slot_of(std::int64_t id) {
-  const std::uint64_t place =
-      static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(first_id_);
-  return place < slots_.size() ? &slots_[place] : nullptr;
-}
-
 const CallSpan* Launches::find(std::size_t file, const DeviceSpan& work) const {
   if (!slots_.empty()) {
-    const std::uint64_t place =
-        static_cast<std::uint64_t>(work.correlation) - static_cast<std::uint64_t>(first_id_);
-    if (work.correlation == kNoId || place >= slots_.size()) return nullptr;
+    const std::uint64_t place = place_of(work.correlation);
+    if (place >= slots_.size()) return nullptr;
     const Slot& slot = slots_[place];
     if (!slot.has_others) return slot.file == file ? slot.call : nullptr;
   }
   const CallSpan* const* const found = calls_.find(file, work.correlation, work.start_ns);
   return found == nullptr ? nullptr : *found;
+}
+
+void Launches::mark(const EventColumns& part, const DeviceSpan& work) {
+  const CallSpan* const call = find(part, work);
+  if (call == nullptr) return;
+  const std::uint64_t place = place_of(work.correlation);
+  if (place < slots_.size() && !slots_[place].has_others)
+    slots_[place].is_marked = true;
+  else
+    marked_.insert(call);
+}
+
+bool Launches::is_marked(const CallSpan& call) const {
+  const std::uint64_t place = place_of(call.correlation);
+  return place < slots_.size() && !slots_[place].has_others ? slots_[place].is_marked
+                                                            : marked_.contains(&call);
 }
 
 }  // namespace traceloom

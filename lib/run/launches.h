@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -141,21 +142,31 @@ class Launches {
   // The same for work in the file with that number (EventColumns::file).
   const CallSpan* find(std::size_t file, const DeviceSpan& work) const;
 
+  // Marks the call that find() returns.
+  void mark(const EventColumns& part, const DeviceSpan& work);
+  bool is_marked(const CallSpan& call) const;
+
  private:
   // Most correlations belong to one call and are close to each other; those need no sorting.
   struct Slot {
     const CallSpan* call = nullptr;
     std::size_t file = 0;
     bool has_others = false;
+    bool is_marked = false;
   };
 
   void make_slots(const std::vector<EventColumns>& parts);
-  Slot* slot_of(std::int64_t id);
+  // Returns the place in slots_ of a correlation; a larger number if it has none.
+  std::uint64_t place_of(std::int64_t id) const {
+    if (id == kNoId) return ~std::uint64_t{0};
+    return static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(first_id_);
+  }
 
   std::int64_t first_id_ = 0;
   std::vector<Slot> slots_;         // indexed by correlation - first_id_
   IdIndex<const CallSpan*> calls_;  // for correlations that several calls have, or for all if there
                                     // are no slots
+  std::unordered_set<const CallSpan*> marked_;  // of `calls_`
 };
 
 }  // namespace traceloom

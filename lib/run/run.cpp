@@ -4,6 +4,7 @@
 #include "identity/capture/capture.h"
 #include "run/event_collector.h"
 #include "run/gather_events.h"
+#include "run/impossible_work.h"
 #include "run/steps.h"
 #include "team/team.h"
 #include "team/wire.h"
@@ -217,14 +218,16 @@ void name_devices(RankEvents& rank, const Tracks& tracks) {
       }
 }
 
+TimeWindow window_of(const TimeSelection& time) {
+  TimeWindow window;
+  window.from_ns = time.from_ns.value_or(window.from_ns);
+  window.to_ns = time.to_ns.value_or(window.to_ns);
+  return window;
+}
+
 // Keeps the selected events and steps of the rank.
 void select_events(RankEvents& rank, const RunRequest& request) {
-  if (request.time) {
-    TimeWindow window;
-    window.from_ns = request.time->from_ns.value_or(window.from_ns);
-    window.to_ns = request.time->to_ns.value_or(window.to_ns);
-    keep_rows(rank, {window});
-  }
+  if (request.time) keep_rows(rank, {window_of(*request.time)});
   rank.steps = find_steps(rank.parts);
   rank.unrecorded = find_unrecorded(rank.parts, rank.steps);
   if (!request.steps) return keep_launching_calls(rank);
@@ -284,9 +287,12 @@ void drop_counters(RankEvents& rank, std::size_t most) {
     });
 }
 
-void prepare_rank(RankEvents& rank, const RunRequest& request, const Tracks& tracks) {
-  name_devices(rank, tracks);
+void prepare_rank(RankEvents& rank, const RunRequest& request, const Run& run) {
+  name_devices(rank, run.tracks);
+  KernelLaunches launches(rank.parts, run.labels);
+  if (request.time) launches.select(window_of(*request.time));
   select_events(rank, request);
+  rank.lost_work = launches.leave_out_lost(rank.steps, rank.unrecorded);
   if (request.most_kinds > 0) {
     fold_devices(rank, request.most_kinds);
     drop_counters(rank, request.most_kinds);
@@ -300,21 +306,24 @@ struct RankFacts {
   StepList steps;
   Intervals unrecorded;
   EventKinds kinds;
+  std::map<std::size_t, std::uint64_t> lost_work;
 
-  auto wired() { return std::tie(place, steps, unrecorded, kinds); }
+  auto wired() { return std::tie(place, steps, unrecorded, kinds, lost_work); }
 };
 
 void share_facts(Team& team, std::vector<RankEvents>& ranks) {
   if (team.is_alone()) return;
   std::vector<RankFacts> own;
   for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (ranks[i].is_here) own.push_back({i, ranks[i].steps, ranks[i].unrecorded, ranks[i].kinds});
+    if (const RankEvents& rank = ranks[i]; rank.is_here)
+      own.push_back({i, rank.steps, rank.unrecorded, rank.kinds, rank.lost_work});
   for (std::vector<RankFacts>& facts : share(team, std::move(own)))
     for (RankFacts& fact : facts) {
       RankEvents& rank = ranks[fact.place];
       rank.steps = std::move(fact.steps);
       rank.unrecorded = std::move(fact.unrecorded);
       rank.kinds = fact.kinds;
+      rank.lost_work = std::move(fact.lost_work);
     }
 }
 
@@ -385,19 +394,22 @@ Run read_run(const RunRequest& request) {
     for (EventColumns& part : files[i].parts) map_times(part, times);
     sorter.take_file(i, capture.ranks[i], files[i].parts);
   }
-  std::stable_sort(run.files.begin(), run.files.end(), is_reported_before);
   run.ranks = sorter.finish();
   if (request.spread) settle_ranks(team, run.ranks);
   run.labels = std::move(collector.labels());
   run.tracks = std::move(collector.tracks());
   run.details = std::move(collector.details());
   for_each_parallel(run.ranks.size(), request.threads, [&](std::size_t i) {
-    if (run.ranks[i].is_here) prepare_rank(run.ranks[i], request, run.tracks);
+    if (run.ranks[i].is_here) prepare_rank(run.ranks[i], request, run);
   });
   if (request.spread) {
     share_facts(team, run.ranks);
     run.team = request.team;
   }
+  for (const RankEvents& rank : run.ranks)
+    for (const auto& [file, launches] : rank.lost_work)
+      run.files[file].problems.add(Problem::lost_work, 0, launches);
+  std::stable_sort(run.files.begin(), run.files.end(), is_reported_before);
   align_runs(run.ranks, run.common_clock);
   return run;
 }

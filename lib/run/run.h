@@ -22,6 +22,7 @@
 #include <cassert>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -106,6 +107,8 @@ struct RankEvents {
   Intervals unrecorded = {};  // times between recordings: run/steps.h
   EventKinds kinds = {};
   OtherKinds others = {};
+  // Number of launches whose device work was lost, by file: impossible_work.h.
+  std::map<std::size_t, std::uint64_t> lost_work = {};
   // False if another process of the team has the events, which happens only if the request says
   // `spread`. Then `parts` are empty here; all else is known. See per_rank/per_rank.h.
   bool is_here = true;

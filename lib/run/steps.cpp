@@ -196,6 +196,12 @@ std::size_t leave_out_tails(std::vector<Step>& steps) {
   return dropped;
 }
 
+void leave_out_instant(Step& step, StepList& steps) {
+  if (!step.counted || length_ns(step.time) > 0) return;
+  step.counted = false;
+  ++steps.instant;
+}
+
 // Walks over the spans of one mark.
 class MarkWalk {
  public:
@@ -219,14 +225,13 @@ std::int64_t number_of(const MarkedSpan& batch, MarkWalk& trains) {
   return inner != nullptr && inner->start_ns < batch.end_ns ? inner->number : batch.number;
 }
 
-PackedRows<Step> composer_steps(const std::vector<EventColumns>& parts, Intervals& probes) {
+void add_composer_steps(const std::vector<EventColumns>& parts, StepList& list) {
   const PackedRows<MarkedSpan> train_marks = find_marks(parts, SpanMark::train_batch);
   PackedRows<MarkedSpan> batches = find_marks(parts, SpanMark::batch);
   if (batches.empty()) batches = train_marks;
   const PackedRows<MarkedSpan> loader_marks = find_marks(parts, SpanMark::loader);
   MarkWalk trains(train_marks);
   MarkWalk loaders(loader_marks);
-  PackedRows<Step> steps;
   std::int64_t before_ns = std::numeric_limits<std::int64_t>::min();
   RunCounter runs;
   for (const MarkedSpan& batch : batches) {
@@ -239,19 +244,19 @@ PackedRows<Step> composer_steps(const std::vector<EventColumns>& parts, Interval
     for (; loaders.span() != nullptr && loaders.span()->start_ns <= batch.start_ns;
          loaders.next()) {
       if (loaders.span()->start_ns < before_ns) continue;
-      if (wait) probes.push_back(*wait);
+      if (wait) list.probes.push_back(*wait);
       wait = loaders.span()->interval();
     }
     step.time = step.host;
     if (wait) step.time.from_ns = wait->from_ns;
     before_ns = batch.end_ns;
     step.run = runs.run_of(step);
-    steps.push_back(step);
+    leave_out_instant(step, list);
+    list.list.push_back(step);
   }
   for (; loaders.span() != nullptr; loaders.next())
-    if (loaders.span()->start_ns >= before_ns) probes.push_back(loaders.span()->interval());
-  steps.shrink_to_fit();
-  return steps;
+    if (loaders.span()->start_ns >= before_ns) list.probes.push_back(loaders.span()->interval());
+  list.list.shrink_to_fit();
 }
 
 // Uses the times of the host, otherwise those of devices.
@@ -359,7 +364,7 @@ StepList find_steps(const std::vector<EventColumns>& parts) {
   StepList steps;
   std::vector<Step> list = marked_steps(parts, steps);
   if (list.empty()) {
-    steps.list = composer_steps(parts, steps.probes);
+    add_composer_steps(parts, steps);
     steps.kind = StepKind::composer;
     if (!steps.list.empty()) return steps;
     steps.kind = StepKind::none;
@@ -375,7 +380,10 @@ StepList find_steps(const std::vector<EventColumns>& parts) {
     extend_by_devices(parts, list);
     steps.dropped = leave_out_tails(list);
   }
-  for (const Step& step : list) steps.list.push_back(step);
+  for (Step& step : list) {
+    leave_out_instant(step, steps);
+    steps.list.push_back(step);
+  }
   steps.list.shrink_to_fit();
   return steps;
 }

@@ -35,6 +35,9 @@ namespace traceloom {
 // The tail of torch steps and iterations does not count: steps after the last one with device work,
 // and the last one if it has less than 0.8 of the device work of the previous one (of the same
 // phase), because the profiler lost its end. If there are several runs, each has its own tail.
+//
+// A step of length 0 does not count either. Nothing is known of one whose time the device work of
+// the step before takes up.
 
 // The work of an iteration of an inference engine. Iterations that process prompts differ so much
 // from those that do not that no mean covers both.
@@ -54,7 +57,7 @@ struct Step {
   Interval time;                 // time for which statistics are computed
   Interval host;                 // range that the host marked; with Composer the batch alone
   std::uint64_t device_ops = 0;  // number of device operations launched in it
-  bool counted = true;           // false for the tail, which counts in no mean
+  bool counted = true;           // false for a step that counts in no mean
 };
 
 template <>
@@ -89,13 +92,16 @@ struct StepList {
   PackedRows<Step> list;
   std::uint64_t dropped = 0;  // number of steps of the tail, which do not count
   bool open_end = false;      // the last step does not count, because its end is not known
+  std::uint64_t lost = 0;     // number of steps that do not count because device work of theirs was
+                              // lost (impossible_work.h)
+  std::uint64_t instant = 0;  // number of steps without length, which do not count
   std::uint64_t rest = 0;     // number of iterations that are no steps: SpanMark::rest
   Intervals probes;           // Composer's waits for data that no batch followed
 
   Intervals times() const;
 
   // For other processes: see team/wire.h.
-  auto wired() { return std::tie(kind, list, dropped, open_end, rest, probes); }
+  auto wired() { return std::tie(kind, list, dropped, open_end, lost, instant, rest, probes); }
 };
 
 StepList find_steps(const std::vector<EventColumns>& parts);

@@ -1,6 +1,7 @@
 #include "analysis/devices/gap_kinds.h"
 
 #include "base/ascii.h"
+#include "run/impossible_work.h"
 
 #include <algorithm>
 #include <iterator>
@@ -27,9 +28,8 @@ constexpr CallRow kCalls[] = {
     {"memcpy", kLongerThanLaunch},  // cudaMemcpyAsync, hipMemcpyWithStream, urEnqueueUSMMemcpy
 };
 
-// Parts of the names of calls that give work to a device, in lower case. Copies and fills are work,
-// too.
-constexpr std::string_view kLaunchingCalls[] = {"launch", "memcpy", "memset"};
+// Parts of the names of calls that copy and fill, in lower case.
+constexpr std::string_view kMemoryCalls[] = {"memcpy", "memset"};
 
 constexpr std::string_view kOperators[] = {"aten::item", "aten::_local_scalar_dense"};
 
@@ -45,7 +45,8 @@ std::int64_t least_blocking_ns(std::string_view call) {
 
 bool is_launching(std::string_view call) {
   const std::string lower = to_lower(call);
-  return std::any_of(std::begin(kLaunchingCalls), std::end(kLaunchingCalls),
+  return launches_kernels(call) ||
+         std::any_of(std::begin(kMemoryCalls), std::end(kMemoryCalls),
                      [&](std::string_view part) { return lower.find(part) != std::string::npos; });
 }
 

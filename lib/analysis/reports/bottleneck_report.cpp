@@ -356,7 +356,8 @@ void note_several_runs(const Run& run, Report& report) {
 BottleneckAnswer bottleneck_report(const Run& run) {
   const Findings found(run);
   const Verdict verdict = find_verdict(found);
-  const std::vector<std::int64_t> lengths = lengths_ns(longest_steps(found.roles));
+  const std::vector<StepLength> steps = longest_steps(found.roles);
+  const std::vector<std::int64_t> lengths = lengths_ns(steps);
   Report report("bottleneck", run);
   add_headline(report, run, verdict, lengths);
   report.values.emplace_back("verdict", verdict_json({run, found, verdict}));
@@ -369,6 +370,7 @@ BottleneckAnswer bottleneck_report(const Run& run) {
   append_phases(run, report);
   note_phase(run, found.roles, report);
   note_missing(run, report);
+  note_longest(steps, report);
   note_several_runs(run, report);
   return {std::move(report), verdict};
 }

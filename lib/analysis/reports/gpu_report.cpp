@@ -39,14 +39,18 @@ struct DeviceEvents {
 
 using Devices = std::map<std::int32_t, DeviceEvents>;
 
-// Returns the time from the first step to the last of each recording, for the utilization.
+// Returns the time from the first step to the last of each recording, for the utilization. Steps
+// that do not count divide it.
 Intervals steps_windows(const RankEvents& rank) {
   Intervals windows;
+  bool is_divided = true;
   for (const Step& step : rank.steps.list) {
+    is_divided |= !step.counted;
     if (!step.counted) continue;
     const Interval between{windows.empty() ? 0 : windows.back().to_ns, step.time.from_ns};
-    if (windows.empty() || holds_any(rank.unrecorded, between)) windows.push_back(step.time);
+    if (is_divided || holds_any(rank.unrecorded, between)) windows.push_back(step.time);
     windows.back().to_ns = step.time.to_ns;
+    is_divided = false;
   }
   return unite(std::move(windows));
 }

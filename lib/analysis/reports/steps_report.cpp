@@ -263,6 +263,13 @@ void note_missing(const Run& run, Report& report) {
       notes.add(rank.rank, fmt::format("{} of {} steps are not counted: the profiler lost device "
                                        "work of the last ones",
                                        steps.dropped, steps.list.size()));
+    if (steps.lost > 0)
+      notes.add(rank.rank, fmt::format("{} of {} steps are not counted: the profiler lost device "
+                                       "work that they launched",
+                                       steps.lost, steps.list.size()));
+    if (steps.instant > 0)
+      notes.add(rank.rank, fmt::format("{} of {} steps are not counted: they take no time",
+                                       steps.instant, steps.list.size()));
   }
   notes.append_to(report);
 }
@@ -278,6 +285,7 @@ Report steps_report(const Run& run, const StepsOptions& options) {
   report.tables.push_back({"shares", "Shares of each rank's mean step", share_table(ranks)});
   append_means(run, ranks, report);
   note_missing(run, report);
+  note_longest(longest_steps(ranks), report);
   return report;
 }
 

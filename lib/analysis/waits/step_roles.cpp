@@ -304,6 +304,21 @@ std::vector<std::int64_t> lengths_ns(const std::vector<StepLength>& steps) {
   return lengths;
 }
 
+void note_longest(const std::vector<StepLength>& steps, Report& report) {
+  constexpr std::size_t kLeastSteps = 3;
+  std::int64_t sum_ns = 0;
+  for (const auto& [key, ns] : steps) add_to(sum_ns, ns);
+  const auto longest = std::ranges::max_element(steps, {}, &StepLength::second);
+  if (steps.size() < kLeastSteps || longest->second <= sum_ns / 2) return;
+  const StepKey& key = longest->first;
+  report.notes.push_back(fmt::format(
+      "step {}{} takes {} of the time of {} steps: --steps leaves it out", key.number,
+      key.epoch == kNoId ? "" : fmt::format(" of epoch {}", key.epoch),
+      fmt::format("{:.1f} %",
+                  100.0 * static_cast<double>(longest->second) / static_cast<double>(sum_ns)),
+      steps.size()));
+}
+
 namespace {
 
 constexpr StepPhase kPhases[] = {StepPhase::none, StepPhase::prefill, StepPhase::decode};

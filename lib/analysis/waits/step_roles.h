@@ -177,6 +177,9 @@ using StepLength = std::pair<StepKey, std::int64_t>;
 // counts with its length on the others.
 std::vector<StepLength> longest_steps(const std::vector<RankRoles>& roles);
 std::vector<std::int64_t> lengths_ns(const std::vector<StepLength>& steps);
+// If one of at least three steps takes most of the time, adds a note with its number: no mean
+// describes such steps.
+void note_longest(const std::vector<StepLength>& steps, Report& report);
 
 // Steps of several phases: the iterations of an inference engine, some of which process prompts
 // (prefill) while others make a token for each request (decode). No mean covers both. So a figure

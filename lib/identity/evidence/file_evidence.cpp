@@ -111,6 +111,7 @@ void FileEvidence::add(const Event& event) {
 }
 
 void FileEvidence::add_top_level(const TopLevelParser& top_level) {
+  streams = {};
   const JsonDocument distributed = small_document(top_level.value("distributedInfo"));
   if (distributed.root().is_there()) {
     distributed_rank = distributed["rank"].integer();
@@ -149,6 +150,7 @@ void FileEvidence::append(const FileEvidence& later) {
   if (inputs.empty()) inputs = later.inputs;
   if (!filter) filter = later.filter;
   problems.add(later.problems);
+  streams.append(later.streams, problems);
 }
 
 std::optional<std::int64_t> FileEvidence::sync_us() const {

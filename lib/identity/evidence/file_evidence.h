@@ -46,13 +46,14 @@ struct FileEvidence {
   CollectiveMarks collectives;        // the rank's times in collectives
   EventTally tally;                   // tally of all events with a usable time, except E
   ThreadTallies threads;              // the same by thread
+  StreamOrder streams;                // empty once the file has been read
   std::vector<MergedCycle> cycles;    // cycles in a merge of ours
   std::vector<MergedInput> inputs;    // inputs noted in a merge of ours
   std::optional<NotedFilter> filter;  // filter noted in a merge of ours
   std::string merged_by;              // otherData.traceloom.version; set if a merge of ours wrote
                                       // the file
   // Counts bad_sync (a sync or its error bound is no whole number), bad_base, bad_cycles,
-  // bad_rounds, and events_lost and the like, which our recorder reports.
+  // bad_rounds, overlong_work, and events_lost and the like, which our recorder reports.
   ProblemCounts problems;
 
   // For other processes: see team/wire.h.
@@ -69,6 +70,7 @@ struct FileEvidence {
   void add_begin(const Event& event, const EventTiming& timing) {
     tally.add(event, timing);
     collectives.add(event, timing);
+    streams.add(event, timing, problems);
   }
   // Adds the values outside the event list; call it once, at the end of the file.
   void add_top_level(const TopLevelParser& top_level);
