@@ -17,7 +17,8 @@ namespace {
 ThreadTally thread(std::uint64_t id, std::uint64_t events, std::int64_t first_ns,
                    std::uint64_t lengths_ns) {
   const std::uint64_t sum = events * static_cast<std::uint64_t>(first_ns) + events * events;
-  return {id, id / 10, events, first_ns, sum, lengths_ns};
+  return {id,  id / 10,   events, first_ns, first_ns + static_cast<std::int64_t>(events),
+          sum, lengths_ns};
 }
 
 FileEvidence reading_of(const std::vector<ThreadTally>& threads) {

@@ -89,6 +89,16 @@ CommonTimes since(std::optional<std::int64_t> opened_ns, CommonTimes times, cons
   return times;
 }
 
+// An event that has no place on the time line may end before the first of the others starts.
+CommonTimes common_ends(const FileReading& reading, const TimeMap& map) {
+  CommonTimes ends;
+  for (const CommonTimes& kind : {reading.ends.relative, reading.ends.unix_time})
+    if (kind != CommonTimes{})
+      ends.add({map.mapped_or_same(kind.first_ns), map.mapped_or_same(kind.last_ns)});
+  ends.first_ns = std::max(ends.first_ns, common_times(reading.starts, map).first_ns);
+  return ends;
+}
+
 Presence presence_of(std::size_t file, const FileReading& reading, const FileRank& rank,
                      const FileClock& clock) {
   const std::optional<std::int64_t> opened_ns = reading.evidence.recorder.opened_ns();
@@ -97,7 +107,7 @@ Presence presence_of(std::size_t file, const FileReading& reading, const FileRan
           clock.method != ClockMethod::none,
           says_rank(rank, reading.evidence),
           since(opened_ns, common_times(reading.starts, clock.times), clock.times),
-          common_times(reading.ends, clock.times),
+          common_ends(reading, clock.times),
           reading.evidence.tally.events,
           &reading.evidence.threads.all};
 }
@@ -185,8 +195,7 @@ std::vector<const Presence*> by_time(const std::vector<Presence>& files) {
   std::vector<const Presence*> sorted;
   sorted.reserve(files.size());
   for (const Presence& file : files) sorted.push_back(&file);
-  std::ranges::stable_sort(sorted, {},
-                           [](const Presence* file) { return file->starts.first_ns; });
+  std::ranges::stable_sort(sorted, {}, [](const Presence* file) { return file->starts.first_ns; });
   return sorted;
 }
 

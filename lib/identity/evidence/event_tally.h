@@ -35,7 +35,7 @@ struct EventTally {
   std::uint64_t first_event = 0;  // hash of name and thread of the first event
 
   void add(const Event& event, const EventTiming& timing) {
-    if (events++ == 0) first_event = hash_of(event);
+    if (events++ == 0) first_event = hash_of_first(event);
     first_ns = std::min(first_ns, timing.start_ns);
     last_ns = std::max(last_ns, timing.start_ns);
     sum_ns += static_cast<std::uint64_t>(timing.start_ns);
@@ -58,9 +58,8 @@ struct EventTally {
   }
   bool operator==(const EventTally&) const = default;
 
- private:
   // FNV-1a: an output stores the hash, so it must be the same on every machine.
-  static std::uint64_t hash_of(const Event& event) {
+  static std::uint64_t hash_of_first(const Event& event) {
     std::uint64_t hash = 0xcbf29ce484222325U;
     for (const Key key : {Key::name, Key::pid, Key::tid}) {
       for (const char c : canonical_id(event.text(key)) + '\n') {

@@ -68,7 +68,6 @@ struct FileEvidence {
   void add(const Event& event);
   // Adds any event with a usable time, except E.
   void add_begin(const Event& event, const EventTiming& timing) {
-    tally.add(event, timing);
     collectives.add(event, timing);
     streams.add(event, timing, problems);
   }

@@ -9,6 +9,7 @@
 //   void end_file(std::size_t file, const FileEnd& end) override { readings_[file].end(end); }
 #pragma once
 
+#include "base/arithmetic.h"
 #include "base/problems.h"
 #include "identity/evidence/event_tally.h"
 #include "identity/evidence/file_evidence.h"
@@ -20,12 +21,24 @@
 
 namespace traceloom {
 
+// When the events of a file end, in its own time: those with times since 1970, and the others.
+struct EndTimes {
+  CommonTimes relative = {};
+  CommonTimes unix_time = {};
+
+  void add(std::int64_t ns) { (is_unix_time(ns) ? unix_time : relative).add(ns); }
+  void add(const EndTimes& later) {
+    relative.add(later.relative);
+    unix_time.add(later.unix_time);
+  }
+};
+
 // What one chunk says.
 struct ReadingPart {
   FileEvidence evidence = {};
   ThreadTallier threads = {};
   StartTimes starts = {};
-  StartTimes ends = {};
+  EndTimes ends = {};
   std::uint64_t async_spans = 0;
 
   // Adds any event of the chunk.
@@ -41,14 +54,23 @@ struct ReadingPart {
     evidence.add_begin(event, timing);
     threads.add(event, timing);
   }
-  void add_times(const Event& event, const EventTiming& timing);
+  // A paired E is never before its B, and a stray one has no place: neither can be the first time.
+  void add_times(const Event& event, const EventTiming& timing) {
+    if (event.phase == 'M') return;
+    if (event.phase == 'E')
+      starts.add_end(timing.start_ns);
+    else
+      starts.add(timing.start_ns, event.offset);
+    if (event.phase != 'B') ends.add(saturating_add(timing.start_ns, timing.duration_ns));
+    if (event.phase == 'b' || event.phase == 'S') ++async_spans;
+  }
   void clear();
 };
 
 struct FileReading {
   FileEvidence evidence = {};
   StartTimes starts = {};  // when its usable events start
-  StartTimes ends = {};    // when they end; a B by itself does not
+  EndTimes ends = {};      // when they end; a B by itself does not
   ProblemCounts problems = {};
   std::uint64_t listed = 0;  // all events of the list
   std::uint64_t text_bytes = 0;

@@ -12,7 +12,9 @@ std::uint64_t hash_of(const std::string& text) {
 
 }  // namespace
 
-void ThreadTallier::find(std::string_view pid, std::string_view tid, bool is_counter) {
+void ThreadTallier::find(const Event& event, std::string_view pid, std::string_view tid) {
+  const bool is_counter = event.phase == 'C' && tid.empty();
+  if (all_.empty()) first_event_ = EventTally::hash_of_first(event);
   last_pid_ = pid;
   last_tid_ = tid;
   scratch_.assign(pid).append(1, is_counter ? '\0' : '\n').append(tid);
@@ -25,6 +27,14 @@ void ThreadTallier::find(std::string_view pid, std::string_view tid, bool is_cou
     if (process.starts_with("\"[TP")) merged_ranks_.insert(process.substr(1, process.find(']')));
   }
   last_ = &all_[number];
+}
+
+EventTally ThreadTallier::sum() const {
+  EventTally all;
+  for (const ThreadTally& thread : all_)
+    all.append({thread.events, thread.first_ns, thread.last_ns, thread.sum_ns, thread.lengths_ns,
+                first_event_});
+  return all;
 }
 
 void ThreadTallier::clear() {

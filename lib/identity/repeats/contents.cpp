@@ -28,6 +28,12 @@ bool is_plain(const InputEvidence& file) {
          !evidence(file).threads.all.empty();
 }
 
+// Threads with one event each look like many others.
+bool is_telling(const InputEvidence& file) {
+  return std::ranges::any_of(evidence(file).threads.all,
+                             [](const ThreadTally& thread) { return print_of(thread)[1] != 0; });
+}
+
 // The threads of a file that no input has taken yet.
 class Unclaimed {
  public:
@@ -60,7 +66,7 @@ std::vector<HeldElsewhere> find_foreign_merges(const std::vector<InputEvidence>&
                                                const std::vector<bool>& stays) {
   std::vector<std::size_t> plain;
   for (std::size_t file = 0; file < files.size(); ++file)
-    if (stays[file] && is_plain(files[file])) plain.push_back(file);
+    if (stays[file] && is_plain(files[file]) && is_telling(files[file])) plain.push_back(file);
   if (plain.size() < 3) return {};
   const auto events_of = [&](std::size_t file) { return evidence(files[file]).tally.events; };
   std::ranges::stable_sort(plain, {}, events_of);
