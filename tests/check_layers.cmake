@@ -7,7 +7,8 @@
 # A module is a folder without the folders below it, which are modules of their own ("merge", "merge/rows"): a
 # folder that holds others says nothing of what these may include, nor they of it. Also an error: a source in a
 # folder that no trace_module() names (nothing would build it), a trace_module() without a source, an #include
-# of ours that does not start at lib/ (two spellings of one header), and modules that depend on each other.
+# of ours that does not start at lib/ (two spellings of one header), modules that depend on each other, and ranks or
+# clocks that are found outside of lib/identity.
 cmake_minimum_required(VERSION 3.24)
 
 cmake_path(ABSOLUTE_PATH ROOT)
@@ -77,6 +78,11 @@ function(check_file file)
   cmake_path(GET file PARENT_PATH module)
   if(NOT module IN_LIST modules)
     violation("lib/${file}: no trace_module() in lib/CMakeLists.txt names its folder")
+  endif()
+  # One driver for merge, run and summarize.
+  file(STRINGS ${ROOT}/lib/${file} own REGEX "(assign_ranks|plan_clocks|find_repeats)\\(")
+  if(own AND NOT file MATCHES "^identity/")
+    violation("lib/${file}: identity/capture finds ranks, clocks and repeats; take them from there")
   endif()
   file(STRINGS ${ROOT}/lib/${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*[\"<]")
   foreach(line IN LISTS includes)
