@@ -40,10 +40,16 @@ std::string held(const std::vector<FileEvidence>& files, bool parts) {
   std::vector<InputEvidence> all;
   for (std::size_t i = 0; i < files.size(); ++i) all.push_back({inputs[i], files[i]});
   const std::vector<bool> stays(files.size(), true);
-  const std::vector<FileRank> ranks(files.size());
+  std::vector<FileRank> ranks(files.size());  // parts are of one rank
+  for (std::size_t i = 0; i < files.size() && !parts; ++i) {
+    ranks[i].rank = static_cast<std::int64_t>(i);
+    if (!files[i].distributed_rank) continue;
+    ranks[i].rank = *files[i].distributed_rank;
+    ranks[i].source = RankSource::distributed_info;
+  }
   std::string text;
   for (const HeldElsewhere& one :
-       parts ? find_parts(all, ranks, stays) : find_foreign_merges(all, stays)) {
+       parts ? find_parts(all, ranks, stays) : find_foreign_merges(all, ranks, stays)) {
     text += std::to_string(one.file) + " in";
     for (const std::size_t owner : one.owners) text += " " + std::to_string(owner);
     text += "\n";
@@ -72,11 +78,41 @@ TEST_CASE("contents: a merge by another tool holds all threads of its inputs, wh
   CHECK(held({kOne, merge(0, 6)}, false) == "");
 }
 
-TEST_CASE("contents: a merge with more than its inputs, and a file cut short, are none") {
+TEST_CASE("contents: a merge that lacks events shares threads with one file of each rank") {
+  // The rows of both ranks that have one name are one, and a thread has lost events.
+  const FileEvidence first =
+      reading_of({thread(11, 40, 100, 7), thread(12, 30, 110, 5), thread(13, 9, 100, 1)});
+  const FileEvidence second =
+      reading_of({thread(21, 41, 100, 7), thread(22, 31, 120, 6), thread(13, 8, 300, 1)});
+  const std::vector<ThreadTally> shared{thread(71, 40, 100, 7), thread(72, 30, 110, 5),
+                                        thread(81, 41, 100, 7), thread(82, 31, 120, 6)};
+  std::vector<ThreadTally> threads = shared;
+  threads.push_back(thread(13, 17, 100, 2));
+  CHECK(held({first, second, reading_of(threads)}, false) == "2 in 0 1\n");
+  CHECK(held({reading_of(shared), first, second}, false) == "0 in 1 2\n");
+  // One thread in common proves nothing.
+  CHECK(held({first, second, reading_of({shared[0], shared[2]})}, false) == "");
+}
+
+TEST_CASE("contents: files of one rank are no inputs of a merge, nor is a rank that says another") {
+  FileEvidence merge = reading_of({thread(71, 40, 100, 7), thread(72, 30, 110, 5),
+                                   thread(81, 41, 100, 7), thread(82, 30, 120, 6)});
+  FileEvidence one = kOne;
+  FileEvidence two = kTwo;
+  one.distributed_rank = two.distributed_rank = merge.distributed_rank = 0;
+  CHECK(held({one, two, merge}, false) == "");
+  two.distributed_rank = 1;
+  CHECK(held({one, two, merge}, false) == "2 in 0 1\n");  // it has the first rank's values
+  merge.distributed_rank = 2;
+  CHECK(held({one, two, merge}, false) == "");
+}
+
+TEST_CASE(
+    "contents: a merge may hold more than its inputs; one that is too large to tell is none") {
   const FileEvidence more =
       reading_of({thread(71, 40, 100, 7), thread(72, 30, 110, 5), thread(81, 41, 100, 7),
                   thread(82, 30, 120, 6), thread(91, 5, 100, 1)});
-  CHECK(held({kOne, kTwo, more}, false) == "");
+  CHECK(held({kOne, kTwo, more}, false) == "2 in 0 1\n");
   FileEvidence many = reading_of({thread(71, 40, 100, 7), thread(72, 30, 110, 5),
                                   thread(81, 41, 100, 7), thread(82, 30, 120, 6)});
   many.threads.is_complete = false;

@@ -1,14 +1,15 @@
 #include "identity/capture/clashes.h"
 
 #include "base/units.h"
+#include "identity/evidence/id_hash.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,8 @@ Recorder recorder_of(const FileReading& reading) {
   return reading.evidence.is_torch ? Recorder::torch : Recorder::other;
 }
 
+using Ids = std::vector<std::uint64_t>;  // ascend
+
 // A file of one rank on the common clock.
 struct Presence {
   std::size_t file;
@@ -31,24 +34,35 @@ struct Presence {
   CommonTimes starts;
   CommonTimes ends;
   std::uint64_t events;
-  const std::vector<ThreadTally>* threads;
+  Ids threads;
+  Ids processes;
 };
 
-std::set<std::uint64_t> processes_of(const Presence& file) {
-  std::set<std::uint64_t> pids;
-  for (const ThreadTally& thread : *file.threads)
-    if (thread.pid != 0) pids.insert(thread.pid);
-  return pids;
+// Sets of threads, and of processes but those that all of torch's files have: devices, which are
+// called by their numbers, and rows of the profiler.
+Ids sorted_ids(const FileReading& reading, std::uint64_t ThreadTally::*id) {
+  Ids ids;
+  for (const ThreadTally& thread : reading.evidence.threads.all)
+    if (thread.pid != 0) ids.push_back(thread.*id);
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
 }
 
-// Whether two files have a thread in common; `id` may also be that of its process.
-bool share(const Presence& a, const Presence& b, std::uint64_t ThreadTally::*id) {
-  std::set<std::uint64_t> ids;
-  for (const ThreadTally& thread : *a.threads)
-    if (thread.pid != 0) ids.insert(thread.*id);
-  return std::ranges::any_of(*b.threads, [&](const ThreadTally& thread) {
-    return thread.pid != 0 && ids.contains(thread.*id);
-  });
+Ids own_processes(const Ids& processes) {
+  Ids shared{hash_of_id("\"Spans\""), hash_of_id("\"Traces\""), hash_of_id("\"\""), hash_of_id("")};
+  for (int device = 0; device < 64; ++device) shared.push_back(hash_of_id(std::to_string(device)));
+  std::ranges::sort(shared);
+  Ids own;
+  std::ranges::set_difference(processes, shared, std::back_inserter(own));
+  return own;
+}
+
+bool share(const Ids& a, const Ids& b) {
+  auto one = a.begin();
+  auto other = b.begin();
+  while (one != a.end() && other != b.end() && *one != *other) ++(*one < *other ? one : other);
+  return one != a.end() && other != b.end();
 }
 
 bool overlap(const CommonTimes& a, const CommonTimes& b) {
@@ -69,12 +83,12 @@ bool are_at_the_same_time(const Presence& a, const Presence& b) {
 // and its workers may have pids of their own; torch.profiler runs in the process that is the rank.
 bool claim_one_rank(const Presence& a, const Presence& b) {
   return a.says_rank && b.says_rank &&
-         (a.recorder == Recorder::torch || share(a, b, &ThreadTally::pid));
+         (a.recorder == Recorder::torch || share(a.processes, b.processes));
 }
 
 bool are_duplicates(const Presence& a, const Presence& b) {
   return a.recorder == b.recorder && are_at_the_same_time(a, b) &&
-         (claim_one_rank(a, b) || share(a, b, &ThreadTally::id));
+         (claim_one_rank(a, b) || share(a.threads, b.threads));
 }
 
 // Returns whether the file is from the rank's own process: there may be many other processes at a
@@ -109,7 +123,8 @@ Presence presence_of(std::size_t file, const FileReading& reading, const FileRan
           since(opened_ns, common_times(reading.starts, clock.times), clock.times),
           common_ends(reading, clock.times),
           reading.evidence.tally.events,
-          &reading.evidence.threads.all};
+          sorted_ids(reading, &ThreadTally::id),
+          sorted_ids(reading, &ThreadTally::pid)};
 }
 
 std::string refusal(std::int64_t rank, const Presence& one, const Presence& other,
@@ -117,7 +132,7 @@ std::string refusal(std::int64_t rank, const Presence& one, const Presence& othe
   return fmt::format(
       "rank {} {} at the same time in {}; leave one of the two out, or say whose it is with "
       "RANK={}",
-      rank, share(one, other, &ThreadTally::id) ? "has the same threads" : "has other threads",
+      rank, share(one.threads, other.threads) ? "has the same threads" : "has other threads",
       inputs[other.file].path, inputs[one.file].path);
 }
 
@@ -216,16 +231,6 @@ std::vector<Clash> find_clashes(const std::vector<Input>& inputs,
   return clashes;
 }
 
-namespace {
-
-// Devices have small pids, which all processes share, so one pid in common says nothing.
-bool includes_processes(const Presence& all, const Presence& some) {
-  const std::set<std::uint64_t> of_all = processes_of(all);
-  return std::ranges::includes(of_all, processes_of(some));
-}
-
-}  // namespace
-
 void note_runs(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
                const Capture& capture) {
   for (const auto& [rank, files] : files_by_rank(readings, capture)) {
@@ -234,9 +239,10 @@ void note_runs(const std::vector<Input>& inputs, const std::vector<FileReading*>
     for (const Presence* file : by_time(files)) {
       if (file->recorder != Recorder::torch || !file->has_clock) continue;
       const Presence* const before = std::exchange(last, file);
-      if (before == nullptr || before->starts.last_ns >= file->starts.first_ns ||
-          includes_processes(*before, *file) || includes_processes(*file, *before))
-        continue;
+      if (before == nullptr || before->starts.last_ns >= file->starts.first_ns) continue;
+      const Ids processes = own_processes(file->processes);
+      const Ids earlier = own_processes(before->processes);
+      if (processes.empty() || earlier.empty() || share(processes, earlier)) continue;
       ProblemCounts& problems = readings[file->file]->problems;
       problems.add(Problem::several_runs, 0);
       problems.explain(

@@ -1,16 +1,8 @@
 #include "identity/evidence/thread_tallies.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "identity/evidence/id_hash.h"
 
 namespace traceloom {
-namespace {
-
-std::uint64_t hash_of(const std::string& text) {
-  return XXH3_64bits(text.data(), text.size());
-}
-
-}  // namespace
 
 void ThreadTallier::find(const Event& event, std::string_view pid, std::string_view tid) {
   const bool is_counter = event.phase == 'C' && tid.empty();
@@ -22,8 +14,8 @@ void ThreadTallier::find(const Event& event, std::string_view pid, std::string_v
   if (number == all_.size()) {
     const std::string process = canonical_id(pid);
     ThreadTally& made = all_.emplace_back();
-    made.id = hash_of(process + (is_counter ? '\0' : '\n') + canonical_id(tid));
-    if (!is_counter) made.pid = hash_of(process);
+    made.id = hash_of_id(process + (is_counter ? '\0' : '\n') + canonical_id(tid));
+    if (!is_counter) made.pid = hash_of_id(process);
     if (process.starts_with("\"[TP")) merged_ranks_.insert(process.substr(1, process.find(']')));
   }
   last_ = &all_[number];

@@ -29,9 +29,10 @@ constexpr std::array<std::string_view, 17> kStyles{
 // The number after one of these is a rank only where the numbers after the others are 0.
 constexpr std::array<std::string_view, 3> kGroups{"tp", "dp", "pp"};
 // A rank after one of these counts within a part of the job ("local_rank"), or counts no processes.
-constexpr std::array<std::string_view, 18> kOtherRanks{
-    "local", "node", "machine", "group", "intra", "inter", "parallel", "tp",   "dp",
-    "pp",    "ep",   "cp",      "sp",    "mp",    "vpp",   "fsdp",     "lora", "low"};
+constexpr std::array<std::string_view, 28> kOtherRanks{
+    "local", "node",     "machine", "group",  "intra",  "inter", "parallel", "tp",  "dp",   "pp",
+    "ep",    "cp",       "sp",      "mp",     "vpp",    "fsdp",  "lora",     "low", "host", "stage",
+    "shard", "sharding", "replica", "server", "engine", "etp",   "dcp",      "pcp"};
 
 bool contains(const auto& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -60,38 +61,118 @@ class Unclaimed {
   std::map<Print, std::size_t> left_;
 };
 
+// Threads with fewer events prove little if they are all that two files share.
+constexpr std::uint64_t kTellingEvents = 8;
+
+using Files = std::vector<std::size_t>;
+
+class MergeFinder {
+ public:
+  MergeFinder(const std::vector<InputEvidence>& files, const std::vector<FileRank>& ranks,
+              const std::vector<bool>& stays)
+      : files_(files), ranks_(ranks) {
+    for (std::size_t file = 0; file < files.size(); ++file)
+      if (stays[file] && is_plain(files[file]) && is_telling(files[file])) plain_.push_back(file);
+    std::ranges::stable_sort(plain_, std::greater<>(),
+                             [this](std::size_t file) { return events_of(file); });
+    for (const std::size_t file : plain_)
+      for (const ThreadTally& thread : threads_of(file)) known_[print_of(thread)].push_back(file);
+  }
+
+  std::vector<HeldElsewhere> run() {
+    std::vector<HeldElsewhere> merges;
+    if (plain_.size() < 3) return merges;
+    for (const std::size_t file : plain_)
+      for (std::set<std::size_t> owners : {sharers(file), inputs(file)})
+        if (is_merge_of(file, owners)) {
+          merges.push_back({file, std::move(owners)});
+          break;
+        }
+    return merges;
+  }
+
+ private:
+  const std::vector<ThreadTally>& threads_of(std::size_t file) const {
+    return evidence(files_[file]).threads.all;
+  }
+  std::uint64_t events_of(std::size_t file) const { return evidence(files_[file]).tally.events; }
+
+  // Files of one rank are parts of another, or its cycles.
+  bool is_merge_of(std::size_t file, const std::set<std::size_t>& owners) const {
+    std::set<std::int64_t> of_owners;
+    for (const std::size_t owner : owners) of_owners.insert(ranks_[owner].rank);
+    const RankSource source = ranks_[file].source;
+    return of_owners.size() > 1 && source != RankSource::argument &&
+           (source == RankSource::position || of_owners.contains(ranks_[file].rank));
+  }
+
+  // Returns the files with which this one shares telling threads that nobody else has.
+  std::set<std::size_t> sharers(std::size_t file) const {
+    std::map<std::size_t, std::size_t> shared;
+    for (const ThreadTally& thread : threads_of(file)) {
+      const Files& holders = known_.at(print_of(thread));
+      if (thread.events >= kTellingEvents && holders.size() == 2 && holders[0] != holders[1])
+        ++shared[holders[0] == file ? holders[1] : holders[0]];
+    }
+    std::set<std::size_t> owners;
+    for (const auto& [owner, threads] : shared)
+      if (threads > 1) owners.insert(owner);
+    return owners;
+  }
+
+  // Returns the files that have the threads and events of this one together.
+  std::set<std::size_t> inputs(std::size_t file) const {
+    const std::uint64_t least =
+        events_of(plain_[plain_.size() - 1]) + events_of(plain_[plain_.size() - 2]);
+    if (events_of(file) < least ||
+        std::ranges::any_of(threads_of(file), [&](const ThreadTally& thread) {
+          return known_.at(print_of(thread)).size() < 2;
+        }))
+      return {};
+    Unclaimed left(files_[file]);
+    std::set<std::size_t> owners;
+    std::uint64_t events = 0;
+    for (const std::size_t other : plain_)
+      if (events_of(other) < events_of(file) && left.take(files_[other])) {
+        owners.insert(other);
+        events += events_of(other);
+      }
+    return events == events_of(file) ? owners : std::set<std::size_t>();
+  }
+
+  const std::vector<InputEvidence>& files_;
+  const std::vector<FileRank>& ranks_;
+  Files plain_;                   // the largest first, so that wholes are taken before their parts
+  std::map<Print, Files> known_;  // files with such a thread, one entry a thread
+};
+
 }  // namespace
 
 std::vector<HeldElsewhere> find_foreign_merges(const std::vector<InputEvidence>& files,
+                                               const std::vector<FileRank>& ranks,
                                                const std::vector<bool>& stays) {
-  std::vector<std::size_t> plain;
-  for (std::size_t file = 0; file < files.size(); ++file)
-    if (stays[file] && is_plain(files[file]) && is_telling(files[file])) plain.push_back(file);
-  if (plain.size() < 3) return {};
-  const auto events_of = [&](std::size_t file) { return evidence(files[file]).tally.events; };
-  std::ranges::stable_sort(plain, {}, events_of);
-  const std::uint64_t least = events_of(plain[0]) + events_of(plain[1]);
+  return MergeFinder(files, ranks, stays).run();
+}
+
+bool share_threads(const std::vector<InputEvidence>& files) {
   std::map<Print, std::size_t> known;
-  for (const std::size_t file : plain)
-    for (const ThreadTally& thread : evidence(files[file]).threads.all) ++known[print_of(thread)];
-  std::vector<HeldElsewhere> merges;
-  for (const std::size_t merge : plain) {
-    const std::vector<ThreadTally>& threads = evidence(files[merge]).threads.all;
-    if (events_of(merge) < least || std::ranges::any_of(threads, [&](const ThreadTally& thread) {
-          return known.at(print_of(thread)) < 2;
-        }))
-      continue;
-    Unclaimed left(files[merge]);
-    HeldElsewhere held{merge, {}};
-    std::uint64_t events = 0;
-    for (const std::size_t other : plain)
-      if (events_of(other) < events_of(merge) && left.take(files[other])) {
-        held.owners.insert(other);
-        events += events_of(other);
-      }
-    if (held.owners.size() > 1 && events == events_of(merge)) merges.push_back(std::move(held));
-  }
-  return merges;
+  for (std::size_t file = 0; file < files.size(); ++file)
+    for (const ThreadTally& thread : evidence(files[file]).threads.all)
+      if (known.emplace(print_of(thread), file).first->second != file) return true;
+  return false;
+}
+
+bool may_be_in_pieces(const std::vector<InputEvidence>& files, const std::vector<FileRank>& ranks,
+                      const HeldElsewhere& merge) {
+  std::set<std::uint64_t> ids;
+  for (const ThreadTally& thread : evidence(files[merge.file]).threads.all) ids.insert(thread.id);
+  return ranks[merge.file].source == RankSource::position &&
+         std::ranges::all_of(merge.owners, [&](std::size_t owner) {
+           return ranks[owner].source == RankSource::position &&
+                  std::ranges::all_of(
+                      evidence(files[owner]).threads.all,
+                      [&](const ThreadTally& thread) { return ids.contains(thread.id); });
+         });
 }
 
 namespace {

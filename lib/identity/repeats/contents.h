@@ -19,13 +19,23 @@ struct HeldElsewhere {
   std::set<std::size_t> owners;
 };
 
-// Finds merges of at least two of the other files that stay. Such tools write new process and
-// thread numbers and may move the times of a rank, so threads are compared by their number of
-// events, the distances of their starts, and their durations. A merge holds all threads of its
-// inputs, and as many events as they. Time: linear in threads, as long as no file has the threads
+// Finds merges of files of at least two ranks that stay. Such tools write new process and thread
+// numbers, may move the times of a rank, and may drop events, so threads are compared by their
+// number of events, the distances of their starts, and their durations. A merge has either all
+// threads of its inputs and as many events as they, or threads that it shares with one file each.
+// It says no rank but one of theirs. Time: linear in threads, as long as no file has the threads
 // of others.
 std::vector<HeldElsewhere> find_foreign_merges(const std::vector<InputEvidence>& files,
+                                               const std::vector<FileRank>& ranks,
                                                const std::vector<bool>& stays);
+
+// Whether files share threads at all, which takes no ranks to tell.
+bool share_threads(const std::vector<InputEvidence>& files);
+
+// Whether the merge may as well be a capture in pieces: nothing says a rank, and the numbers of its
+// threads are those of the owners.
+bool may_be_in_pieces(const std::vector<InputEvidence>& files, const std::vector<FileRank>& ranks,
+                      const HeldElsewhere& merge);
 
 // Finds files with a part of another file of their rank and recorder: each of its threads is as in
 // the other file, or it makes up the other file together with the rest of its parts. Time: linear

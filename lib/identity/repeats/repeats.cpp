@@ -304,7 +304,7 @@ bool may_repeat(const std::vector<InputEvidence>& files) {
                return file.evidence.was_merged() || (rank && !ranks.insert(*rank).second) ||
                       (!tally.empty() && !known.emplace(tally.events, tally.sum_ns).second);
              }) ||
-         !find_foreign_merges(files, std::vector<bool>(files.size(), true)).empty();
+         share_threads(files);
 }
 
 std::vector<FileRank> assigned_ranks(const std::vector<InputEvidence>& files) {
@@ -326,8 +326,8 @@ class RepeatFinder {
 
   std::vector<Repeat> run() {
     leave_copies_out();
-    for (const HeldElsewhere& merge : find_foreign_merges(files_, stays_))
-      leave_out(merge.file, merge.owners, words_of(merge.owners));
+    for (const HeldElsewhere& merge : find_foreign_merges(files_, ranks_, stays_))
+      leave_foreign_out(merge);
     for (const HeldElsewhere& part : find_parts(files_, ranks_, stays_))
       leave_out(part.file, part.owners, words_of_part(*part.owners.begin()));
     find_holders();
@@ -348,6 +348,7 @@ class RepeatFinder {
   std::set<std::size_t> other_holders(std::size_t merge) const;
   std::string words_of(const std::set<std::size_t>& holders) const;
   std::string words_of_part(std::size_t whole) const;
+  void leave_foreign_out(const HeldElsewhere& merge);
   void leave_parts_out();
   void compare(std::size_t merge, std::size_t other);
   bool are_parts_apart(std::size_t a, std::size_t b) const;
@@ -440,6 +441,22 @@ std::string RepeatFinder::words_of(const std::set<std::size_t>& holders) const {
       holders.size() == 1 ? "" : fmt::format(" and {} more of the inputs", holders.size() - 1);
   return fmt::format("{} {}{}", are_traces ? "it is a merge of" : "all of it is in",
                      path(*holders.begin()), more);
+}
+
+void RepeatFinder::leave_foreign_out(const HeldElsewhere& merge) {
+  if (!may_be_in_pieces(files_, ranks_, merge)) {
+    std::uint64_t known = 0;
+    for (const std::size_t owner : merge.owners) known += evidence(owner).tally.events;
+    const std::uint64_t events = evidence(merge.file).tally.events;
+    return leave_out(
+        merge.file, merge.owners,
+        words_of(merge.owners) +
+            (events > known
+                 ? fmt::format("; at least {} of its events are in no input", events - known)
+                 : ""));
+  }
+  for (const std::size_t part : merge.owners)
+    if (stays_[part]) leave_out(part, {merge.file}, words_of_part(merge.file));
 }
 
 std::string RepeatFinder::words_of_part(std::size_t whole) const {
