@@ -1,7 +1,11 @@
 #include "identity/evidence/event_tally.h"
+#include "identity/evidence/file_reading.h"
+#include "scan/event_scanner.h"
 
 #include <doctest/doctest.h>
 
+#include <string>
+#include <utility>
 #include <vector>
 
 using namespace traceloom;
@@ -102,7 +106,6 @@ TEST_CASE("start_times: 0 is no time where all others are far from it, and near 
   const std::int64_t boot = 40 * kMinuteNs;
   CHECK(outliers_of(starts_of({boot, 0, boot + 5})) == Outliers{1, 0, 0});
   CHECK(outliers_of(starts_of({kUnixNow, 0, 0, kUnixNow + 5, kUnixNow})) == Outliers{2, 0, 0});
-  CHECK(outliers_of(starts_of({-boot, -boot - 5, 0})) == Outliers{1, 0, 0});
   CHECK(starts_of({boot, 0, boot + 5}).first_ns() == boot);
   // Torch's times in a Composer file are near 0, those of Composer are Unix times.
   CHECK(outliers_of(starts_of({0, 5, 7, kUnixNow, kUnixNow})) == Outliers{});
@@ -112,6 +115,8 @@ TEST_CASE("start_times: 0 is no time where all others are far from it, and near 
   CHECK(outliers_of(starts_of({0, 60 * kMinuteNs, 120 * kMinuteNs})) == Outliers{});
   CHECK(outliers_of(starts_of({0, 0, boot, boot})) == Outliers{});
   CHECK(outliers_of(starts_of({1, boot, boot, boot})) == Outliers{});
+  // Negative times are neither since 1970 nor since a boot.
+  CHECK(outliers_of(starts_of({-boot, -boot - 5, 0})) == Outliers{});
   // A merge begins at 0, whatever follows.
   StartTimes merged = starts_of({0, boot, boot + 5});
   merged.trust();
@@ -138,6 +143,62 @@ TEST_CASE("start_times: a few events before or after a gap that no run has are o
     times.push_back(begin + 6 * kDayNs);
     CHECK(outliers_of(starts_of(times)) == Outliers{});
   }
+}
+
+TEST_CASE(
+    "start_times: an event at 0 of which more is known has a time, unless no run is so long") {
+  const std::vector<std::int64_t> day{0, kDayNs, kDayNs + 5};
+  const std::vector<std::int64_t> week{0, 7 * kDayNs, 7 * kDayNs + 5};
+  const std::vector<std::int64_t> composer{0, kDayNs, kDayNs, kUnixNow, kUnixNow};
+  for (const std::vector<std::int64_t>& times : {day, week, composer}) {
+    StartTimes first;
+    first.trust_zero();
+    StartTimes starts = starts_of(times);
+    CHECK(outliers_of(starts) == Outliers{1, 0, 0});
+    starts.add(first);
+    CHECK(outliers_of(starts) == Outliers{times == week ? 1U : 0U, 0, 0});
+  }
+}
+
+TEST_CASE("start_times: which events at 0 have a time") {
+  for (const auto& [event, is_known] :
+       std::vector<std::pair<std::string, bool>>{{R"("ph":"X","dur":2460000000)", true},
+                                                 {R"("ph":"X","dur":0)", false},
+                                                 {R"("ph":"B")", true},
+                                                 {R"("ph":"b","id":1)", true},
+                                                 {R"("ph":"C","args":{"bytes":1})", true},
+                                                 {R"("ph":"i","s":"t")", false},
+                                                 {R"("ph":"s","id":1)", false}}) {
+    const std::string later = R"({"ph":"X","pid":1,"tid":1,"name":"b","dur":5,"ts":2400000000})";
+    const std::string text =
+        "{" + event + R"(,"pid":1,"tid":1,"name":"a","ts":0},)" + later + "," + later + "]";
+    ReadingPart part;
+    ProblemCounts problems;
+    EventScanner scanner;
+    scanner.start(text, 0, Position::first, problems);
+    while (const Event* next = scanner.next()) part.add(*next, time_event(*next, problems));
+    CAPTURE(event);
+    CHECK(outliers_of(part.starts) == Outliers{is_known ? 0U : 1U, 0, 0});
+  }
+}
+
+TEST_CASE("start_times: all outliers together are few, else there are none") {
+  // How many events there are, a week after those before.
+  const auto weekly = [](const std::vector<std::int64_t>& groups) {
+    StartTimes starts;
+    for (std::size_t week = 0; week < groups.size(); ++week)
+      for (std::int64_t i = 0; i < groups[week]; ++i)
+        starts.add(kUnixNow + static_cast<std::int64_t>(week) * 7 * kDayNs + i, 10);
+    return outliers_of(starts);
+  };
+  for (const std::int64_t groups : {2, 4, 5, 8, 16, 40})
+    CHECK(weekly(std::vector<std::int64_t>(groups, 20)) == Outliers{});
+  CHECK(weekly({1, 4, 16, 64, 256}) == Outliers{});
+  CHECK(weekly({256, 64, 16, 4, 1}) == Outliers{});
+  CHECK(weekly({100, 2, 100}) == Outliers{});
+  CHECK(weekly({1, 2, 60}) == Outliers{0, 3, 10});
+  CHECK(weekly({2, 60, 1}) == Outliers{0, 3, 10});
+  CHECK(weekly({4, 60, 2}) == Outliers{});
 }
 
 TEST_CASE("start_times: however the file is cut, the same times are outliers") {

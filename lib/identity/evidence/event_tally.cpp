@@ -59,6 +59,7 @@ void StartTimes::widen(int shift) {
 
 void StartTimes::add(const StartTimes& later) {
   is_trusted_ |= later.is_trusted_;
+  is_zero_known_ |= later.is_zero_known_;
   widen(later.shift_);
   for (const Cell& cell : later.cells_) cell_of(cell.begin_ns).add(cell);
 }
@@ -83,13 +84,14 @@ FileBlock StartTimes::most() const {
   return best;
 }
 
-// True if the cell and the next one are of different kinds, or if there is a gap between them.
-bool StartTimes::are_apart(std::size_t earlier) const {
-  const Cell& a = cells_[earlier];
-  const Cell& b = cells_[earlier + 1];
-  const std::int64_t gap_ns = saturating_subtract(b.least(), a.last);
-  return a.is_unix() != b.is_unix() ||
-         gap_ns >= (a.is_zero() || b.is_zero() ? kLongestWaitNs : kNoRunPausesNs);
+// Returns the cells from `begin` on that no gap separates, and that are of one kind.
+FileBlock StartTimes::group_at(std::size_t begin, std::size_t end) const {
+  FileBlock group{begin, begin + 1};
+  while (group.end < end && cells_[group.end].is_unix() == cells_[begin].is_unix() &&
+         saturating_subtract(cells_[group.end].least(), cells_[group.end - 1].last) <
+             kNoRunPausesNs)
+    ++group.end;
+  return group;
 }
 
 std::uint64_t StartTimes::events_in(const FileBlock& cells) const {
@@ -98,44 +100,43 @@ std::uint64_t StartTimes::events_in(const FileBlock& cells) const {
   return events;
 }
 
-// Judges the times before or after a gap by those on the other side of it.
-bool StartTimes::are_outliers(const FileBlock& few, const FileBlock& near,
-                              std::uint64_t all) const {
-  const Cell& near_first = cells_[near.begin];
-  const Cell& near_last = cells_[near.end - 1];
-  const std::int64_t gap_ns =
-      few.begin < near.begin ? saturating_subtract(near_first.least(), cells_[few.end - 1].last)
-                             : saturating_subtract(cells_[few.begin].least(), near_last.last);
-  const std::uint64_t events = events_in(few);
-  if (few.size() == 1 && cells_[few.begin].is_zero())
-    return events < all - events && gap_ns >= kLongestWaitNs &&
-           gap_ns > saturating_subtract(near_last.last, near_first.least());
-  return 3 * events < all - events && gap_ns >= kNoRunPausesNs &&
-         cells_[few.begin].is_unix() == near_first.is_unix();
+// Drops 0 if it is the first time, but no time of a run.
+void StartTimes::drop_zero(FileBlock& kept) const {
+  if (kept.size() < 2 || !cells_[kept.begin].is_zero()) return;
+  const FileBlock near = group_at(kept.begin + 1, kept.end);
+  const std::int64_t first_ns = cells_[near.begin].least();
+  const std::int64_t limit_ns = is_zero_known_ ? kNoRunPausesNs : kLongestWaitNs;
+  if (cells_[kept.begin].events < events_in({near.begin, kept.end}) && first_ns >= limit_ns &&
+      first_ns > saturating_subtract(cells_[near.end - 1].last, first_ns))
+    ++kept.begin;
+}
+
+// Drops the times of the first kind (or of the last one) that are not in its largest group, if all
+// of them together are few. A file of several runs has no such group, and keeps its times.
+void StartTimes::drop_outliers(FileBlock& kept, bool is_unix) const {
+  std::uint64_t all = 0;
+  std::uint64_t most_events = 0;
+  FileBlock crowd = kept;
+  for (FileBlock group = kept; group.begin < kept.end; group.begin = group.end) {
+    group = group_at(group.begin, kept.end);
+    if (cells_[group.begin].is_unix() != is_unix) continue;
+    const std::uint64_t events = events_in(group);
+    all += events;
+    if (events > most_events) crowd = group;
+    most_events = std::max(most_events, events);
+  }
+  const std::uint64_t few = all - most_events;
+  if (most_events <= few * (few == 1 ? 3 : 10)) return;
+  if (cells_[kept.begin].is_unix() == is_unix) kept.begin = crowd.begin;
+  if (cells_[kept.end - 1].is_unix() == is_unix) kept.end = crowd.end;
 }
 
 FileBlock StartTimes::judge() const {
   FileBlock kept = most();
-  const auto end_of = [&](std::size_t begin) {
-    while (begin + 1 < kept.end && !are_apart(begin)) ++begin;
-    return begin + 1;
-  };
-  const auto begin_of = [&](std::size_t end) {
-    while (end - 1 > kept.begin && !are_apart(end - 2)) --end;
-    return end - 1;
-  };
-  while (!is_trusted_ && kept.size() > 1) {
-    const std::uint64_t all = events_in(kept);
-    const FileBlock low{kept.begin, end_of(kept.begin)};
-    if (low.end == kept.end) break;
-    const FileBlock high{begin_of(kept.end), kept.end};
-    if (are_outliers(low, {low.end, end_of(low.end)}, all))
-      kept.begin = low.end;
-    else if (are_outliers(high, {begin_of(high.begin), high.begin}, all))
-      kept.end = high.begin;
-    else
-      break;
-  }
+  if (is_trusted_) return kept;
+  drop_zero(kept);
+  for (const bool is_unix : {false, true}) drop_outliers(kept, is_unix);
+  drop_zero(kept);  // negative ones may have been before it
   return kept;
 }
 

@@ -82,10 +82,11 @@ struct EventTally {
 // fits() consider:
 // - Times further apart than int64 nanoseconds reach (292 years) cannot be on one time line. The
 //   time line with most of the events is used.
-// - The earliest or latest events are outliers if a gap of kNoRunPausesNs separates them from three
-//   times as many others.
-// - So are events at exactly 0 if they are fewer than all others, and further from those than a
-//   collective waits, and than those are from each other: writers leave 0 where they know no time.
+// - The earliest or latest events are outliers if a gap of kNoRunPausesNs separates them from a
+//   crowd, and all of them together are fewer than a tenth of it (or one, and four are the crowd).
+// - So are events at exactly 0, before all others, if they are fewer than those, and further from
+//   them than a collective waits, and than those are from each other: writers leave 0 where they
+//   know no time. With trust_zero() they are only so behind a gap of kNoRunPausesNs.
 //
 // The last two rules compare times of one kind (TimeMap), but for 0, and no times of a merge:
 // that begins at 0, and its files may be of several days.
@@ -115,6 +116,8 @@ class StartTimes {
   void add(const StartTimes& later);
   // Keeps all times that one time line reaches.
   void trust() { is_trusted_ = true; }
+  // Says that an event at 0 has a length, or a value: its writer knew more of it than 0.
+  void trust_zero() { is_zero_known_ = true; }
 
   struct Range {
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
@@ -157,7 +160,7 @@ class StartTimes {
   Range limits() const;
 
   // For other processes: see team/wire.h.
-  auto wired() { return std::tie(cells_, last_cell_, shift_, is_trusted_); }
+  auto wired() { return std::tie(cells_, last_cell_, shift_, is_trusted_, is_zero_known_); }
 
  private:
   // The times of a piece of the time line. The pieces are as long as a pause that no run has. If a
@@ -185,9 +188,10 @@ class StartTimes {
   Cell& find_cell(std::int64_t ns);
   void widen(int shift);
   FileBlock most() const;
-  bool are_apart(std::size_t earlier) const;
+  FileBlock group_at(std::size_t begin, std::size_t end) const;
   std::uint64_t events_in(const FileBlock& cells) const;
-  bool are_outliers(const FileBlock& few, const FileBlock& near, std::uint64_t all) const;
+  void drop_zero(FileBlock& kept) const;
+  void drop_outliers(FileBlock& kept, bool is_unix) const;
   FileBlock kept() const { return cells_.size() < 2 ? FileBlock{0, cells_.size()} : judge(); }
   FileBlock judge() const;
   Range range_of(bool is_unix) const;
@@ -196,6 +200,7 @@ class StartTimes {
   std::size_t last_cell_ = 0;
   int shift_ = 49;  // a cell has 2^shift_ ns
   bool is_trusted_ = false;
+  bool is_zero_known_ = false;
 };
 
 // The range of a file's events on the common clock.

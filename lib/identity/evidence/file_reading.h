@@ -61,6 +61,9 @@ struct ReadingPart {
       starts.add_end(timing.start_ns);
     else
       starts.add(timing.start_ns, event.offset);
+    if (timing.start_ns == 0 && (timing.duration_ns > 0 || event.phase == 'B' ||
+                                 event.phase == 'b' || event.phase == 'S' || event.phase == 'C'))
+      starts.trust_zero();
     if (event.phase != 'B') ends.add(saturating_add(timing.start_ns, timing.duration_ns));
     if (event.phase == 'b' || event.phase == 'S') ++async_spans;
   }
