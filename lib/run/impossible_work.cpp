@@ -20,7 +20,8 @@ StreamWork stream_work(const DeviceSpan& span) {
   return {span.start_ns, span.end_ns, span.stream, span.correlation};
 }
 
-// Finds the launches into a graph that is being captured: on their thread, its end comes next.
+// Finds the launches into a graph that is being captured. Backward launches on a thread of its own,
+// so a capture holds those of all threads of its file, from its begin to its end.
 class Captures {
  public:
   Captures(const std::vector<EventColumns>& parts, const Labels& labels) {
@@ -29,19 +30,21 @@ class Captures {
         const std::string_view name = labels.name(call.label);
         const bool begins = name.find("StreamBeginCapture") != name.npos;
         if (begins || name.find("StreamEndCapture") != name.npos)
-          bounds_[call.track][call.start_ns] = begins;
+          bounds_[part.file][call.start_ns] = begins;
       }
   }
 
-  bool holds(const CallSpan& call) const {
-    const auto thread = bounds_.find(call.track);
-    if (thread == bounds_.end()) return false;
-    const auto next = thread->second.upper_bound(call.start_ns);
-    return next == thread->second.end() ? std::prev(next)->second : !next->second;
+  // One bound is enough: the other one may lie outside the recording, or beyond another capture.
+  bool hold(const EventColumns& part, const CallSpan& call) const {
+    const auto file = bounds_.find(part.file);
+    if (file == bounds_.end()) return false;
+    const auto next = file->second.upper_bound(call.start_ns);
+    return (next != file->second.begin() && std::prev(next)->second) ||
+           (next != file->second.end() && !next->second);
   }
 
  private:
-  std::map<std::uint32_t, std::map<std::int64_t, bool>> bounds_;  // by track and time: is a begin
+  std::map<std::size_t, std::map<std::int64_t, bool>> bounds_;  // by file and time: is a begin
 };
 
 }  // namespace
@@ -53,7 +56,7 @@ void OverlongWork::cut(std::vector<DeviceSpan>& work, const Labels& labels) {
         std::ranges::count(kStreamCategories, to_lower(labels.category(label))) > 0);
   }
   for (DeviceSpan& span : work) {
-    if (!is_on_stream_[span.label]) continue;
+    if (!is_on_stream_[span.label] || span.stream == kNoId) continue;
     const StreamWork piece = stream_work(span);
     if (const auto open = open_.empty() ? open_.end() : open_.find(span.track);
         open != open_.end() && stream_work(*open->second).is_overlong_before(piece)) {
@@ -93,7 +96,7 @@ KernelLaunches::KernelLaunches(const std::vector<EventColumns>& parts, const Lab
   if (!any_lost || std::ranges::count(has_work, true) == 0) return;
   const Captures captures(parts, labels);
   for_each_launch([&](const EventColumns& part, const CallSpan& call, bool works) {
-    if (works || (has_work[call.label] && !captures.holds(call)))
+    if (works || (has_work[call.label] && !captures.hold(part, call)))
       launches_.push_back({call, part.file, works});
   });
   std::ranges::stable_sort(launches_, {},

@@ -72,7 +72,16 @@ TEST_CASE("stream order: only the next work of the row and stream counts") {
   CHECK(overlong(
             TraceText().cat("kernel").x("a", 0, 9000, piece(7, 1)).x("b", 10, 5, piece(20, 2))) ==
         0);
-  CHECK(overlong(TraceText().cat("gpu_memcpy").x("a", 0, 9000).cat("kernel").x("b", 10, 5)) == 1);
+  const std::string args = R"({"stream": 7})";
+  CHECK(overlong(TraceText()
+                     .cat("gpu_memcpy")
+                     .x("a", 0, 9000, args)
+                     .cat("kernel")
+                     .x("b", 10, 5, args)) == 1);
+}
+
+TEST_CASE("stream order: a row of work that names no stream may be a whole device") {
+  CHECK(overlong(TraceText().cat("gpu_memcpy").x("a", 0, 9000).cat("kernel").x("b", 10, 5)) == 0);
 }
 
 TEST_CASE("stream order: pieces of one launch may overlap") {

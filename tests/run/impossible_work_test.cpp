@@ -60,6 +60,16 @@ TEST_CASE("impossible work: overlong work ends where the next of its stream begi
   CHECK(run.files[0].problems.count(Problem::overlong_work) == 1);
 }
 
+TEST_CASE("impossible work: work that names no stream may overlap") {
+  TraceText trace;
+  trace.cat("kernel").tid("GPU 0").x("a", 0, 9000, R"({"device": 0})").x("b", 50, 5);
+  const Run run = read_texts({{"rank0.json", trace.array()}});
+  std::vector<Interval> times;
+  run.ranks[0].for_each_device([&](const DeviceSpan& span) { times.push_back(span.interval()); });
+  CHECK(times == std::vector<Interval>{{0, 9'000'000}, {50'000, 55'000}});
+  CHECK(run.files[0].problems.count(Problem::overlong_work) == 0);
+}
+
 TEST_CASE("impossible work: steps whose launches lost their work do not count") {
   const Run run = read_texts({{"rank0.json", launches(6, {0, 3}).array()}});
   CHECK(counted(run.ranks[0]) == std::vector<std::int64_t>{1, 2, 4, 5});
@@ -110,6 +120,17 @@ TEST_CASE("impossible work: calls that never have work, and those into a graph, 
                          .x("cudaLaunchKernel", 50, 1, linked(90))
                          .array();
   CHECK(lost_launches(read_texts({{"rank0.json", after}})) == 1);
+  // Of the launches of another thread, the capture holds that within it.
+  const auto backward = launches(3, {})
+                            .cat("cuda_runtime")
+                            .x("cudaStreamBeginCapture", 40, 1)
+                            .x("cudaStreamEndCapture", 60, 1)
+                            .tid("2")
+                            .x("cudaLaunchKernel", 35, 1, linked(90))
+                            .x("cudaLaunchKernel", 50, 1, linked(91))
+                            .x("cudaLaunchKernel", 70, 1, linked(92))
+                            .array();
+  CHECK(lost_launches(read_texts({{"rank0.json", backward}})) == 2);
   CHECK(launches_kernels("hipExtModuleLaunchKernel"));
   CHECK_FALSE(launches_kernels("cudaLaunchHostFunc"));
 }

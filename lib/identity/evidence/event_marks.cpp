@@ -343,9 +343,9 @@ StreamWork StreamOrder::Piece::work() const {
 }
 
 void StreamOrder::Row::judge(const Piece& next, ProblemCounts& problems) {
-  if (!open || next.start_ns >= open->end_ns - kMostOverlapNs ||
-      !open->work().is_overlong_before(next.work()))
-    return;
+  if (!open || next.start_ns >= open->end_ns - kMostOverlapNs) return;
+  const StreamWork work = open->work();
+  if (work.stream < 0 || !work.is_overlong_before(next.work())) return;
   problems.add(Problem::overlong_work, open->offset);
   open.reset();
 }
