@@ -8,10 +8,17 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace traceloom {
 namespace {
+
+// In fewer steps, launches without work in the same place may be chance.
+constexpr std::size_t kFewestSteps = 3;
+// Without marked steps, less than one launch in this number may lack work.
+constexpr std::size_t kFewOfUnmarked = 20;
 
 // OverlongWork points into columns that a growing list moves.
 static_assert(std::is_nothrow_move_constructible_v<EventColumns>);
@@ -108,8 +115,36 @@ void KernelLaunches::select(const TimeWindow& window) {
                 [&](const Launch& launch) { return !window.contains(launch.call.start_ns); });
 }
 
+std::set<const KernelLaunches::Launch*> KernelLaunches::without_work(const StepList& steps) const {
+  using Place = std::tuple<std::uint32_t, std::uint32_t, std::size_t>;  // track, label and number
+  std::map<Place, std::vector<const Launch*>> lacking;
+  std::size_t working_steps = 0;
+  auto launch = launches_.begin();
+  for (const Step& step : steps.list) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> numbers;
+    std::vector<std::pair<Place, const Launch*>> of_step;
+    bool works = false;
+    for (; launch != launches_.end() && launch->call.start_ns < step.host.to_ns; ++launch) {
+      if (launch->call.start_ns < step.host.from_ns) continue;
+      const CallSpan& call = launch->call;
+      const std::size_t number = numbers[{call.track, call.label}]++;
+      works |= launch->has_work;
+      if (!launch->has_work) of_step.push_back({{call.track, call.label, number}, &*launch});
+    }
+    if (!works) continue;
+    ++working_steps;
+    for (const auto& [place, one] : of_step) lacking[place].push_back(one);
+  }
+  std::set<const Launch*> found;
+  for (const auto& [place, of_steps] : lacking)
+    if (of_steps.size() >= kFewestSteps && of_steps.size() * 2 > working_steps)
+      found.insert(of_steps.begin(), of_steps.end());
+  return found;
+}
+
 std::map<std::size_t, std::uint64_t> KernelLaunches::leave_out_lost(
     StepList& steps, const Intervals& unrecorded) const {
+  const std::set<const Launch*> expected = without_work(steps);
   std::map<std::size_t, std::uint64_t> lost;
   std::vector<std::int64_t> begins;  // of lost launches, descending
   bool has_later = false;            // work was launched later in the same recording
@@ -117,11 +152,12 @@ std::map<std::size_t, std::uint64_t> KernelLaunches::leave_out_lost(
   for (auto launch = launches_.rbegin(); launch != launches_.rend(); ++launch) {
     for (; gap != unrecorded.rend() && launch->call.start_ns < gap->to_ns; ++gap) has_later = false;
     has_later |= launch->has_work;
-    if (launch->has_work || !has_later) continue;
+    if (launch->has_work || !has_later || expected.contains(&*launch)) continue;
     ++lost[launch->file];
     begins.push_back(launch->call.start_ns);
   }
-  const bool is_little = steps.kind == StepKind::none && begins.size() * 100 < launches_.size();
+  const bool is_little =
+      steps.kind == StepKind::none && begins.size() * kFewOfUnmarked < launches_.size();
   if (begins.empty() || is_little) return lost;
   steps.list.rewrite([&](Step& step) {
     const auto first =

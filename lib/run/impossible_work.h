@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -38,7 +39,8 @@ class OverlongWork {
 //   rank.lost_work = launches.leave_out_lost(rank.steps, rank.unrecorded);
 //
 // The calls of one name count only if one of them has work: not all profilers show that of graphs.
-// Launches into a graph that is being captured have none. Copies and fills do not count, because
+// Launches into a graph that is being captured have none, and neither have those that lack it in the
+// same place of most steps (one that always returns an error). Copies and fills do not count, because
 // those of 0 bytes have none either: 578 fills in public traces. The end of a recording cuts off
 // what was launched last, which is no loss.
 
@@ -52,7 +54,7 @@ class KernelLaunches {
   // Leaves out launches outside the window.
   void select(const TimeWindow& window);
   // Steps in which work was lost count no more. If none is marked, their one step counts unless a
-  // hundredth of its launches lost their work. Returns the number of these launches by file.
+  // twentieth of its launches lost their work. Returns the number of these launches by file.
   std::map<std::size_t, std::uint64_t> leave_out_lost(StepList& steps,
                                                       const Intervals& unrecorded) const;
 
@@ -62,6 +64,10 @@ class KernelLaunches {
     std::size_t file = 0;
     bool has_work = false;
   };
+
+  // Returns the launches that have no work by nature: over half of the steps with work, and at
+  // least three, lack that of the launch with this call, thread and number in the step.
+  std::set<const Launch*> without_work(const StepList& steps) const;
 
   std::vector<Launch> launches_;  // ascending by begin; empty if all have work
 };

@@ -152,9 +152,28 @@ TEST_CASE("impossible work: a rank of one unmarked step counts if it lost little
     for (int i = 1; i < count; ++i) trace.x("k", 100 * i + 20, 60, linked(i));
     return read_texts({{"rank0.json", trace.array()}});
   };
-  CHECK(counted(unmarked(101).ranks[0]).size() == 1);
-  CHECK(lost_launches(unmarked(101)) == 1);
-  CHECK(counted(unmarked(100).ranks[0]).empty());
+  CHECK(counted(unmarked(21).ranks[0]).size() == 1);
+  CHECK(lost_launches(unmarked(21)) == 1);
+  CHECK(counted(unmarked(20).ranks[0]).empty());
+}
+
+TEST_CASE("impossible work: a launch that lacks work in most steps has none by nature") {
+  // Two launches in each step, of which the second one fails in all steps but `works`.
+  const auto lost = [](int steps, const std::vector<int>& works) {
+    TraceText trace = launches(steps, {}).cat("cuda_runtime");
+    for (int i = 0; i < steps; ++i) trace.x("cudaLaunchKernel", 100 * i + 10, 2, linked(50 + i));
+    trace.cat("kernel").pid("0").tid("7");
+    for (const int i : works) trace.x("k", 100 * i + 81, 5, linked(50 + i));
+    const Run run = read_texts({{"rank0.json", trace.array()}});
+    CHECK(run.ranks[0].steps.lost == lost_launches(run));
+    return lost_launches(run);
+  };
+  CHECK(lost(6, {}) == 0);
+  CHECK(lost(5, {0, 1}) == 0);
+  CHECK(lost(6, {0, 1, 2}) == 2);  // the last one may be cut off by the end of the recording
+  CHECK(lost(2, {}) == 1);         // two steps are too few to tell
+  // Steps that lack all work tell nothing.
+  CHECK(lost_launches(read_texts({{"rank0.json", launches(6, {0, 1, 2, 3}).array()}})) == 4);
 }
 
 TEST_CASE("impossible work: a selected time loses nothing at its edges") {

@@ -450,6 +450,9 @@ Findings::Findings(const Run& run)
       straggler(find_straggler(run, roles, waits)),
       loader(judge_loader(run, roles, waits, straggler)),
       basis(choose_basis(run, roles, straggler, loader)),
+      lost_all(basis.steps.count() == 0 &&
+               std::any_of(run.ranks.begin(), run.ranks.end(),
+                           [](const RankEvents& rank) { return rank.steps.lost > 0; })),
       devices(std::any_of(run.ranks.begin(), run.ranks.end(),
                           [](const RankEvents& rank) { return rank.has_devices(); })),
       has_frames(std::any_of(run.ranks.begin(), run.ranks.end(),

@@ -157,6 +157,7 @@ struct Findings {
   Straggler straggler;
   LoaderJob loader;
   StepBasis basis;
+  bool lost_all;    // no step counts, and some do not because device work of theirs was lost
   bool devices;     // at least one rank has events of a GPU
   bool has_frames;  // at least one rank has Python's functions
   // A backward pass or an optimizer is among the names; they are read only if communication may be

@@ -187,6 +187,7 @@ std::string verdict_headline(const Verdict& verdict) {
 }
 
 std::vector<std::string> evidence_of(const Verdict& verdict, const Findings& found) {
+  if (found.lost_all) return {"no step counts: the profiler lost device work that they launched"};
   if (found.basis.steps.count() == 0) return {"no steps: nothing to take a share of"};
   std::vector<std::string> evidence;
   add_shares(verdict, found, evidence);
@@ -364,6 +365,10 @@ std::vector<Advice> communication_advice(const Verdict& verdict, const Findings&
 // Advises what to record for a verdict, by the reason why it is inconclusive.
 Advice record_advice(const Verdict& verdict, const Findings& found) {
   if (std::optional<Advice> advice = advice_of_doubts(verdict, found)) return *std::move(advice);
+  if (found.lost_all)
+    return Advice{
+        "record again, with larger buffers of the profiler or fewer steps at a time: launches lack "
+        "their device work (lost_work)"};
   if (found.straggler.candidates.size() > 1 && found.waits.kind == MeetingKind::collectives)
     return about(
         verdict, Limit::straggler,
