@@ -123,8 +123,8 @@ constexpr std::array<ProblemKind, static_cast<std::size_t>(Problem::count_)> kPr
      "work of a device that ends over 1 ms after the next work of its stream begins, which cannot "
      "be; kept as it is, and cut there for statistics of steps and devices"},
     {"lost_work", loss,
-     "launch of kernels whose device work is missing (the profiler lost it); its step does not "
-     "count"},
+     "launch of kernels whose device work is missing (the profiler lost it); its step, if marked, "
+     "does not count"},
     {"rank_from_position", notice,
      "the file does not say its rank; its position among the inputs was used, so a missing rank "
      "cannot be seen; RANK=path names it"},

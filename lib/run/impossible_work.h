@@ -39,10 +39,10 @@ class OverlongWork {
 //   rank.lost_work = launches.leave_out_lost(rank.steps, rank.unrecorded);
 //
 // The calls of one name count only if one of them has work: not all profilers show that of graphs.
-// Launches into a graph that is being captured have none, and neither have those that lack it in the
-// same place of most steps (one that always returns an error). Copies and fills do not count, because
-// those of 0 bytes have none either: 578 fills in public traces. The end of a recording cuts off
-// what was launched last, which is no loss.
+// Launches into a graph that is being captured have none, and neither have those that lack it in
+// the same place of most steps (one that always returns an error). Copies and fills do not count,
+// because those of 0 bytes have none either: 578 fills in public traces. The end of a recording
+// cuts off what was launched last, which is no loss.
 
 // True for the name of a call that launches a kernel or a graph.
 bool launches_kernels(std::string_view call);

@@ -73,11 +73,10 @@ TEST_CASE("stream order: only the next work of the row and stream counts") {
             TraceText().cat("kernel").x("a", 0, 9000, piece(7, 1)).x("b", 10, 5, piece(20, 2))) ==
         0);
   const std::string args = R"({"stream": 7})";
-  CHECK(overlong(TraceText()
-                     .cat("gpu_memcpy")
-                     .x("a", 0, 9000, args)
-                     .cat("kernel")
-                     .x("b", 10, 5, args)) == 1);
+  CHECK(
+      overlong(
+          TraceText().cat("gpu_memcpy").x("a", 0, 9000, args).cat("kernel").x("b", 10, 5, args)) ==
+      1);
 }
 
 TEST_CASE("stream order: a row of work that names no stream may be a whole device") {
