@@ -98,7 +98,7 @@ void map_times(EventColumns& part, const TimeMap& times) {
 // Moves the parts of a file to the ranks to which they belong. `rank_of_track` covers all tracks.
 class RankSorter {
  public:
-  RankSorter(const RunRequest& request, const Tracks& tracks, const Capture& capture)
+  RankSorter(const RunRequest& request, const Tracks& tracks, const RunInputs& capture)
       : request_(request) {
     for (std::uint32_t track = 0; track < tracks.size(); ++track)
       rank_of_track_.push_back(
@@ -375,7 +375,7 @@ Run read_run(const RunRequest& request) {
   });
   if (!bring_together(team, request.spread, own, collector)) return {};
   std::vector<CollectedEvents>& files = collector.files();
-  const Capture capture =
+  const RunInputs capture =
       settle(request.inputs, readings_of(files), {.lists_clashes = request.lists_clashes});
   RankSorter sorter(request, collector.tracks(), capture);
   const std::vector<FileClock>& clocks = capture.clocks.clocks;

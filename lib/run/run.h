@@ -55,7 +55,7 @@ struct RunRequest {
   // after the first so many are one (Labels::limit). 0: no limit.
   std::size_t most_kinds = 0;
   bool lists_clashes = false;  // count files that cannot be of one rank instead of throwing
-                               // (CaptureOptions)
+                               // (SettleOptions)
   bool keep_going = false;     // leave out an input that is no trace, instead of throwing its Error
   unsigned threads = 0;        // 0: one a core
   std::function<void(std::uint64_t)> progress = {};  // called as in ScanOptions

@@ -62,7 +62,7 @@ class ClockReader : public FileVisitor {
 std::vector<FileWindow> windows_of(const std::vector<Input>& inputs,
                                    std::vector<FileReading>& files,
                                    const TimeSelection& selection) {
-  const Capture capture = settle(inputs, readings_of(files));
+  const RunInputs capture = settle(inputs, readings_of(files));
   std::vector<FileWindow> windows(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!files[i].counts()) continue;

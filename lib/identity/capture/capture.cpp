@@ -42,14 +42,14 @@ std::int64_t first_rank(const FileFacts& file) {
 
 }  // namespace
 
-Capture settle(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
-               const CaptureOptions& options) {
+RunInputs settle(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
+                 const SettleOptions& options) {
   mark_repeats(inputs, readings);
   return settle_samples(inputs, readings, options);
 }
 
-Capture settle_samples(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
-                       const CaptureOptions& options) {
+RunInputs settle_samples(const std::vector<Input>& inputs,
+                         const std::vector<FileReading*>& readings, const SettleOptions& options) {
   std::vector<std::size_t> counted;
   std::vector<Input> paths;
   std::vector<FileEvidence> evidence;
@@ -64,7 +64,7 @@ Capture settle_samples(const std::vector<Input>& inputs, const std::vector<FileR
   }
   std::vector<FileRank> ranks = assign_ranks(paths, evidence);
   ClockPlan clocks = plan_clocks(paths, evidence, ranks, starts, options.clock);
-  Capture capture{std::vector<FileRank>(readings.size()), std::move(clocks)};
+  RunInputs capture{std::vector<FileRank>(readings.size()), std::move(clocks)};
   const std::vector<ClockFacts> facts = std::move(capture.clocks.facts);
   const std::vector<FileClock> placed = std::move(capture.clocks.clocks);
   capture.clocks.facts.assign(readings.size(), ClockFacts{});

@@ -1,8 +1,8 @@
-// Capture: all inputs of a command as one run, by one rule for all commands: which of them count,
+// RunInputs: all inputs of a command as one run, by one rule for all commands: which of them count,
 // the rank of each, its clock, and what is wrong with them.
 //
 //   std::vector<FileReading> readings = read(inputs);           // by any visitor
-//   const Capture capture = settle(inputs, readings);
+//   const RunInputs capture = settle(inputs, readings);
 //   for (std::size_t i = 0; i < inputs.size(); ++i)
 //     if (readings[i].counts()) use(capture.ranks[i], capture.clocks.clocks[i]);
 #pragma once
@@ -21,12 +21,12 @@
 namespace traceloom {
 
 // One entry an input; those of inputs that do not count have no meaning.
-struct Capture {
+struct RunInputs {
   std::vector<FileRank> ranks;
   ClockPlan clocks;
 };
 
-struct CaptureOptions {
+struct SettleOptions {
   ClockOptions clock = {};
   // Count files of one rank and one time as Problem::same_rank_at_once, instead of throwing.
   bool lists_clashes = false;
@@ -36,11 +36,12 @@ struct CaptureOptions {
 // (repeats.h), assigns ranks and plans clocks of the rest. Throws Error for what these refuse, and
 // for files that cannot be of one rank (clashes.h); counts files of several runs. Time: linear in
 // files, next to the clocks.
-Capture settle(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
-               const CaptureOptions& options = {});
+RunInputs settle(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
+                 const SettleOptions& options = {});
 // Does the same without a search for repeats, for readings that are samples.
-Capture settle_samples(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
-                       const CaptureOptions& options = {});
+RunInputs settle_samples(const std::vector<Input>& inputs,
+                         const std::vector<FileReading*>& readings,
+                         const SettleOptions& options = {});
 
 // The pointers that settle() takes, to files of a type that is a FileReading.
 template <std::derived_from<FileReading> File>

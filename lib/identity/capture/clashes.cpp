@@ -196,7 +196,7 @@ bool have_duplicates(const std::vector<const Presence*>& files) {
 
 // The files of each rank of its own, in the order of the inputs.
 std::map<std::int64_t, std::vector<Presence>> files_by_rank(
-    const std::vector<FileReading*>& readings, const Capture& capture) {
+    const std::vector<FileReading*>& readings, const RunInputs& capture) {
   std::map<std::int64_t, std::vector<Presence>> files;
   for (std::size_t i = 0; i < readings.size(); ++i)
     if (readings[i]->counts() && !readings[i]->starts.empty() &&
@@ -217,7 +217,8 @@ std::vector<const Presence*> by_time(const std::vector<Presence>& files) {
 }  // namespace
 
 std::vector<Clash> find_clashes(const std::vector<Input>& inputs,
-                                const std::vector<FileReading*>& readings, const Capture& capture) {
+                                const std::vector<FileReading*>& readings,
+                                const RunInputs& capture) {
   std::vector<Clash> clashes;
   for (const auto& [rank, files] : files_by_rank(readings, capture)) {
     if (files.size() < 2 || !have_duplicates(by_time(files))) continue;
@@ -232,7 +233,7 @@ std::vector<Clash> find_clashes(const std::vector<Input>& inputs,
 }
 
 void note_runs(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
-               const Capture& capture) {
+               const RunInputs& capture) {
   for (const auto& [rank, files] : files_by_rank(readings, capture)) {
     const Presence* last = nullptr;
     bool are_several = false;

@@ -20,12 +20,13 @@ struct Clash {
 // are of independent processes. Two recorders of one process (Composer and torch) belong together,
 // and so do cycles, which follow each other. Returns one clash a rank, in the order of the inputs.
 std::vector<Clash> find_clashes(const std::vector<Input>& inputs,
-                                const std::vector<FileReading*>& readings, const Capture& capture);
+                                const std::vector<FileReading*>& readings,
+                                const RunInputs& capture);
 
 // Counts Problem::several_runs for the first file of each run but the earliest. Files of torch of
 // one rank are of different runs if they follow each other and are of different processes; windows
 // of one run are of one process.
 void note_runs(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
-               const Capture& capture);
+               const RunInputs& capture);
 
 }  // namespace traceloom

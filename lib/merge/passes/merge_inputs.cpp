@@ -223,7 +223,7 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   }
   if (failed_.size() == surveys.size())
     throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));
-  Capture capture = settle(options_.inputs, readings_of(surveys), {options_.plan.clock});
+  RunInputs capture = settle(options_.inputs, readings_of(surveys), {options_.plan.clock});
   inputs_ = options_.inputs;
   repeats_.clear();
   std::vector<bool> counts;
@@ -248,7 +248,7 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
 
 MergePlan MergeInputs::plan_for(const std::vector<Input>& inputs,
                                 const std::vector<FileSurvey>& surveys,
-                                const Capture& capture) const {
+                                const RunInputs& capture) const {
   MergePlan plan = make_plan(inputs, surveys, capture, options_.plan);
   for (FilePlan& file : plan.files)
     if (const auto name = options_.known_as.find(file.path); name != options_.known_as.end())

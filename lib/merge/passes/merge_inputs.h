@@ -140,7 +140,7 @@ class MergeInputs {
   void prepare(SurveyVisitor& visitor) const;
   void keep(std::vector<FileSurvey> surveys);
   MergePlan plan_for(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                     const Capture& capture) const;
+                     const RunInputs& capture) const;
   void find_startless_ends();
   void keep_cycles_of_wanted_files();
   bool leaves_something() const;

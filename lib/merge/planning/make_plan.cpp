@@ -242,7 +242,7 @@ std::map<std::string, std::string, std::less<>> pids_of(const FileSurvey& survey
 }  // namespace
 
 MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                    const Capture& capture, const PlanOptions& options) {
+                    const RunInputs& capture, const PlanOptions& options) {
   const std::vector<FileRank>& ranks = capture.ranks;
   const ClockPlan& clocks = capture.clocks;
   if (options.clock.align_by != AlignBy::none)

@@ -37,6 +37,6 @@ void plan_cut_slices(const std::vector<FileSurvey>& surveys, MergePlan& plan);
 // Throws Error for what plan_checks.h refuses, and UsageError when an event lies before the origin
 // that was given: both name what to do.
 MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
-                    const Capture& capture, const PlanOptions& options = {});
+                    const RunInputs& capture, const PlanOptions& options = {});
 
 }  // namespace traceloom
