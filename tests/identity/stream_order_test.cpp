@@ -90,6 +90,36 @@ TEST_CASE("stream order: pieces of one launch may overlap") {
   CHECK(overlong(graph.x("c", 20, 5, piece(7, 2))) == 1);
 }
 
+TEST_CASE("stream order: chunks tell the same as the whole, wherever they begin") {
+  TraceText trace;
+  trace.cat("kernel");
+  for (int i = 0; i < 4; ++i)
+    trace.x("a", 5000 * i, 4000, piece(7, 2 * i))
+        .x("piece of a", 5000 * i + 10, 3, piece(7, 2 * i))
+        .x("piece of a", 5000 * i + 14, 3, piece(7, 2 * i))
+        .x("b", 5000 * i + 20, 3, piece(7, 2 * i + 1));
+  for (int in_first = 0; in_first <= 16; ++in_first) {
+    CAPTURE(in_first);
+    CHECK(overlong(trace, in_first) == 4);
+  }
+}
+
+TEST_CASE("stream order: work that was counted hides what was open before it") {
+  TraceText trace;
+  trace.cat("kernel").x("a", 0, 90'000, piece(7, 1)).x("b", 0, 9000, piece(7, 1));
+  trace.x("c", 10, 5, piece(7, 2)).x("d", 20, 5, piece(7, 3));
+  for (int in_first = 0; in_first <= 4; ++in_first) CHECK(overlong(trace, in_first) == 1);
+}
+
+TEST_CASE("stream order: rows beyond those of any job are not judged") {
+  constexpr int kMost = static_cast<int>(StreamOrder::kMostRows);
+  TraceText trace;
+  trace.cat("kernel");
+  for (int row = 0; row < kMost + 100; ++row)
+    trace.tid(std::to_string(row)).x("a", 0, 9000, piece(7, 1)).x("b", 10, 5, piece(7, 2));
+  CHECK(overlong(trace, 4 * kMost) == kMost);
+}
+
 TEST_CASE("stream order: ranges, operators and programs lie within each other") {
   for (const char* category : {"gpu_user_annotation", "cpu_op", "mtia_ccp_events", "hpu_op"})
     CHECK(overlong(TraceText().cat(category).x("a", 0, 9000).x("b", 10, 5)) == 0);

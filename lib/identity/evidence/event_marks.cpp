@@ -333,56 +333,58 @@ void CollectiveMarks::append(const CollectiveMarks& later) {
   }
 }
 
-StreamWork StreamOrder::Piece::work() const {
-  StreamWork work{start_ns, end_ns};
-  for (JsonWalk walk(args); walk.next();) {
-    if (walk.key() == "stream") work.stream = json_integer(walk.value()).value_or(-1);
-    if (walk.key() == "correlation") work.correlation = json_integer(walk.value()).value_or(-1);
-  }
-  return work;
-}
-
-void StreamOrder::Row::judge(const Piece& next, ProblemCounts& problems) {
-  if (!open || next.start_ns >= open->end_ns - kMostOverlapNs) return;
-  const StreamWork work = open->work();
-  if (work.stream < 0 || !work.is_overlong_before(next.work())) return;
+void StreamOrder::Row::judge(const StreamWork& next, ProblemCounts& problems) {
+  if (!open || !open->is_overlong_before(next)) return;
   problems.add(Problem::overlong_work, open->offset);
   open.reset();
 }
 
-std::pair<StreamOrder::Row*, bool> StreamOrder::row_of(std::string_view pid, std::string_view tid) {
+StreamOrder::Row* StreamOrder::row_of(std::string_view pid, std::string_view tid) {
   if (last_ < rows_.size() && same_text(rows_[last_].tid, tid) && same_text(rows_[last_].pid, pid))
-    return {&rows_[last_], false};
-  const auto [number, is_new] =
-      numbers_.try_emplace({std::string(pid), std::string(tid)}, rows_.size());
+    return &rows_[last_];
+  std::pair row{std::string(pid), std::string(tid)};
+  auto number = numbers_.find(row);
+  if (number == numbers_.end()) {
+    if (rows_.size() == kMostRows) return nullptr;
+    rows_.push_back({row.first, row.second});
+    number = numbers_.emplace(std::move(row), rows_.size() - 1).first;
+  }
   last_ = number->second;
-  if (is_new) rows_.push_back({std::string(pid), std::string(tid), {}});
-  return {&rows_[last_], is_new};
+  return &rows_[last_];
 }
 
 void StreamOrder::add_work(const Event& event, const EventTiming& timing, ProblemCounts& problems) {
   const std::string_view category = unquoted(event.text(Key::cat));
   if (!same_text(category, "kernel") && !std::ranges::count(kStreamCategories, to_lower(category)))
     return;
-  const auto [row, is_new] = row_of(event.text(Key::pid), event.text(Key::tid));
-  const bool is_long = timing.duration_ns > kMostOverlapNs && !event.has(Key::unclosed);
-  if (!is_new && !is_long && (!row->open || row->open->end_ns < timing.start_ns)) return;
-  Piece piece{timing.start_ns, saturating_add(timing.start_ns, timing.duration_ns), event.offset,
-              std::string(event.text(Key::args))};
-  if (is_new) row->first = piece;
-  row->judge(piece, problems);
-  if (is_long) row->open = std::move(piece);
+  Row* const row = row_of(event.text(Key::pid), event.text(Key::tid));
+  if (row == nullptr) return;
+  StreamWork work{timing.start_ns, saturating_add(timing.start_ns, timing.duration_ns)};
+  const bool is_long = work.may_be_overlong() && !event.has(Key::unclosed);
+  const bool is_in_doubt = row->open && work.start_ns < row->open->end_ns - kMostOverlapNs;
+  if (row->knows_first && !is_long && !is_in_doubt) return;
+  for (JsonWalk walk(event.text(Key::args)); walk.next();) {
+    if (walk.key() == "stream") work.stream = json_integer(walk.value()).value_or(-1);
+    if (walk.key() == "correlation") work.correlation = json_integer(walk.value()).value_or(-1);
+  }
+  if (!row->knows_first) {
+    const bool is_other = row->first.empty() || work.correlation < 0 ||
+                          row->first.front().correlation != work.correlation;
+    if (is_other) row->first.push_back(work);
+    row->knows_first = is_long || row->first.size() == 2;
+  }
+  row->judge(work, problems);
+  if (!is_long) return;
+  row->has_long = true;
+  row->open = {{work}, event.offset};
 }
 
 void StreamOrder::append(const StreamOrder& later, ProblemCounts& problems) {
   for (const Row& next : later.rows_) {
-    const auto [row, is_new] = row_of(next.pid, next.tid);
-    if (is_new) {
-      *row = next;
-      continue;
-    }
-    row->judge(next.first, problems);
-    if (next.open) row->open = next.open;
+    Row* const row = row_of(next.pid, next.tid);
+    if (row == nullptr) continue;
+    for (const StreamWork& work : next.first) row->judge(work, problems);
+    if (next.has_long) row->open = next.open;
   }
 }
 

@@ -254,35 +254,36 @@ struct StreamWork {
   // True if this work, which may be overlong, is so because `next` of its row begins. Pieces of
   // one launch (a graph) may overlap.
   bool is_overlong_before(const StreamWork& next) const {
-    return start_ns <= next.start_ns && next.start_ns < end_ns - kMostOverlapNs &&
+    return start_ns <= next.start_ns && next.start_ns < end_ns - kMostOverlapNs && stream >= 0 &&
            stream == next.stream && (correlation != next.correlation || correlation < 0);
   }
 };
 
 class StreamOrder {
  public:
+  // The streams of all devices of a rank are far fewer. Work on later rows is not judged.
+  static constexpr std::size_t kMostRows = 16'384;
+
   void add(const Event& event, const EventTiming& timing, ProblemCounts& problems) {
     if (event.phase == 'X' && may_be_work(event.text(Key::cat))) add_work(event, timing, problems);
   }
   void append(const StreamOrder& later, ProblemCounts& problems);
 
  private:
-  // A piece of work, whose args are read only if it is in doubt.
-  struct Piece {
-    std::int64_t start_ns = 0;
-    std::int64_t end_ns = 0;
+  struct Open : StreamWork {
     std::uint64_t offset = 0;  // in the uncompressed text
-    std::string args = {};
-
-    StreamWork work() const;
   };
   struct Row {
     std::string pid;
     std::string tid;
-    Piece first;
-    std::optional<Piece> open = {};  // the last work that may be overlong
+    // The first work of the chunk, and the first that is not of the same launch, up to the first
+    // that may be overlong: the chunk before may have work that these show to be overlong.
+    std::vector<StreamWork> first = {};
+    bool knows_first = false;       // no more work is wanted there
+    bool has_long = false;          // `open` was set, and is empty if that was counted
+    std::optional<Open> open = {};  // the last work that may be overlong
 
-    void judge(const Piece& next, ProblemCounts& problems);
+    void judge(const StreamWork& next, ProblemCounts& problems);
   };
 
   // Decides by the end of the category, which includes its quotes. ends_with() is a call, and
@@ -294,8 +295,8 @@ class StreamOrder {
     return category.size() > 6 && (ends_in("ernel\"") || ends_in("emcpy\"") || ends_in("emset\""));
   }
   void add_work(const Event& event, const EventTiming& timing, ProblemCounts& problems);
-  // Returns the row with these ids, and whether it is new.
-  std::pair<Row*, bool> row_of(std::string_view pid, std::string_view tid);
+  // Returns the row with these ids; nullptr if there are too many.
+  Row* row_of(std::string_view pid, std::string_view tid);
 
   std::vector<Row> rows_;
   std::map<std::pair<std::string, std::string>, std::size_t> numbers_;  // of rows, by pid and tid
