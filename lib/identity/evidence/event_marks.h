@@ -239,8 +239,9 @@ class CollectiveMarks {
 //   streams.append(streams_of_the_next_chunk, problems);
 //
 // Work is compared with what follows it on its row of the file, where it stands in the order of
-// time. Work that names no stream is not judged: its row may be a whole device. Clocks of devices wobble: of 15,628 pairs in public traces, 9 overlap, by at most 13 us. An
-// overlap of 1 ms is allowed.
+// time. Work that names no stream is not judged: its row may be a whole device. Clocks of devices
+// wobble: of 15,628 pairs in public traces, 9 overlap, by at most 13 us. An overlap of 1 ms is
+// allowed.
 
 inline constexpr std::int64_t kMostOverlapNs = 1'000'000;
 
