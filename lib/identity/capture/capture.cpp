@@ -76,14 +76,7 @@ RunInputs settle_samples(const std::vector<Input>& inputs,
     capture.clocks.facts[counted[i]] = facts[i];
     capture.clocks.clocks[counted[i]] = placed[i];
   }
-  for (const Clash& clash : find_clashes(inputs, readings, capture)) {
-    if (!options.lists_clashes) throw clash.error;
-    for (const std::size_t file : clash.files) {
-      readings[file]->problems.add(Problem::same_rank_at_once, 0);
-      readings[file]->problems.explain(Problem::same_rank_at_once, clash.error.what());
-    }
-  }
-  note_runs(inputs, readings, capture);
+  check_files_of_ranks(inputs, readings, capture, options.lists_clashes);
   return capture;
 }
 

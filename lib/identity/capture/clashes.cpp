@@ -38,8 +38,6 @@ struct Presence {
   Ids processes;
 };
 
-// Sets of threads, and of processes but those that all of torch's files have: devices, which are
-// called by their numbers, and rows of the profiler.
 Ids sorted_ids(const FileReading& reading, std::uint64_t ThreadTally::*id) {
   Ids ids;
   for (const ThreadTally& thread : reading.evidence.threads.all)
@@ -49,12 +47,19 @@ Ids sorted_ids(const FileReading& reading, std::uint64_t ThreadTally::*id) {
   return ids;
 }
 
-Ids own_processes(const Ids& processes) {
+// The processes that all of torch's files have: devices, which are called by their numbers, and
+// rows of the profiler.
+Ids shared_processes() {
   Ids shared{hash_of_id("\"Spans\""), hash_of_id("\"Traces\""), hash_of_id("\"\""), hash_of_id("")};
   for (int device = 0; device < 64; ++device) shared.push_back(hash_of_id(std::to_string(device)));
   std::ranges::sort(shared);
+  return shared;
+}
+
+Ids own_processes(const Ids& processes) {
+  static const Ids kShared = shared_processes();
   Ids own;
-  std::ranges::set_difference(processes, shared, std::back_inserter(own));
+  std::ranges::set_difference(processes, kShared, std::back_inserter(own));
   return own;
 }
 
@@ -194,15 +199,20 @@ bool have_duplicates(const std::vector<const Presence*>& files) {
   return false;
 }
 
-// The files of each rank of its own, in the order of the inputs.
-std::map<std::int64_t, std::vector<Presence>> files_by_rank(
-    const std::vector<FileReading*>& readings, const RunInputs& capture) {
-  std::map<std::int64_t, std::vector<Presence>> files;
+// The files of each rank that has several of its own, in the order of the inputs.
+std::map<std::int64_t, std::vector<Presence>> files_of_ranks(
+    const std::vector<FileReading*>& readings, const RunInputs& settled) {
+  std::map<std::int64_t, std::vector<std::size_t>> numbers;
   for (std::size_t i = 0; i < readings.size(); ++i)
     if (readings[i]->counts() && !readings[i]->starts.empty() &&
         !readings[i]->evidence.was_merged())
-      files[capture.ranks[i].rank].push_back(
-          presence_of(i, *readings[i], capture.ranks[i], capture.clocks.clocks[i]));
+      numbers[settled.ranks[i].rank].push_back(i);
+  std::map<std::int64_t, std::vector<Presence>> files;
+  for (const auto& [rank, of_rank] : numbers)
+    if (of_rank.size() > 1)
+      for (const std::size_t i : of_rank)
+        files[rank].push_back(
+            presence_of(i, *readings[i], settled.ranks[i], settled.clocks.clocks[i]));
   return files;
 }
 
@@ -214,47 +224,60 @@ std::vector<const Presence*> by_time(const std::vector<Presence>& files) {
   return sorted;
 }
 
-}  // namespace
-
-std::vector<Clash> find_clashes(const std::vector<Input>& inputs,
-                                const std::vector<FileReading*>& readings,
-                                const RunInputs& capture) {
-  std::vector<Clash> clashes;
-  for (const auto& [rank, files] : files_by_rank(readings, capture)) {
-    if (files.size() < 2 || !have_duplicates(by_time(files))) continue;
-    const std::vector<const Presence*> clash = find_clash(files);
-    std::vector<std::size_t> members;
-    members.reserve(clash.size());
-    for (const Presence* presence : clash) members.push_back(presence->file);
-    clashes.push_back({std::move(members), refusal_of(rank, clash, inputs)});
+// Returns whether files of the rank are of several runs. `files` are sorted by their first times.
+bool note_runs(std::int64_t rank, const std::vector<const Presence*>& files,
+               const std::vector<Input>& inputs, const std::vector<FileReading*>& readings) {
+  const Presence* last = nullptr;
+  bool are_several = false;
+  for (const Presence* file : files) {
+    if (file->recorder != Recorder::torch || !file->has_clock) continue;
+    const Presence* const before = std::exchange(last, file);
+    if (before == nullptr || before->starts.last_ns >= file->starts.first_ns) continue;
+    const Ids processes = own_processes(file->processes);
+    const Ids earlier = own_processes(before->processes);
+    if (processes.empty() || earlier.empty() || share(processes, earlier)) continue;
+    ProblemCounts& problems = readings[file->file]->problems;
+    problems.add(Problem::several_runs, 0);
+    problems.explain(Problem::several_runs,
+                     fmt::format("rank {} is also in {}, {} before and by another process", rank,
+                                 inputs[before->file].path,
+                                 format_duration(file->starts.first_ns - before->starts.last_ns)));
+    are_several = true;
   }
-  std::ranges::stable_sort(clashes, {}, [](const Clash& clash) { return clash.files[1]; });
-  return clashes;
+  return are_several;
 }
 
-void note_runs(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
-               const RunInputs& capture) {
-  for (const auto& [rank, files] : files_by_rank(readings, capture)) {
-    const Presence* last = nullptr;
-    bool are_several = false;
-    for (const Presence* file : by_time(files)) {
-      if (file->recorder != Recorder::torch || !file->has_clock) continue;
-      const Presence* const before = std::exchange(last, file);
-      if (before == nullptr || before->starts.last_ns >= file->starts.first_ns) continue;
-      const Ids processes = own_processes(file->processes);
-      const Ids earlier = own_processes(before->processes);
-      if (processes.empty() || earlier.empty() || share(processes, earlier)) continue;
-      ProblemCounts& problems = readings[file->file]->problems;
-      problems.add(Problem::several_runs, 0);
-      problems.explain(
-          Problem::several_runs,
-          fmt::format("rank {} is also in {}, {} before and by another process", rank,
-                      inputs[before->file].path,
-                      format_duration(file->starts.first_ns - before->starts.last_ns)));
-      are_several = true;
-    }
-    if (are_several) return;  // The other ranks have the same runs.
+}  // namespace
+
+void check_files_of_ranks(const std::vector<Input>& inputs,
+                          const std::vector<FileReading*>& readings, const RunInputs& settled,
+                          bool lists_clashes) {
+  struct Clash {
+    std::vector<const Presence*> files;
+    Error error;
+  };
+  const auto files_of = files_of_ranks(readings, settled);
+  std::vector<Clash> clashes;
+  bool are_several = false;  // The other ranks have the same runs.
+  for (const auto& [rank, files] : files_of) {
+    const std::vector<const Presence*> sorted = by_time(files);
+    are_several = are_several || note_runs(rank, sorted, inputs, readings);
+    if (!have_duplicates(sorted)) continue;
+    std::vector<const Presence*> clash = find_clash(files);
+    Error error = refusal_of(rank, clash, inputs);
+    clashes.push_back({std::move(clash), std::move(error)});
   }
+  if (clashes.empty()) return;
+  if (!lists_clashes)
+    throw std::ranges::min_element(clashes, {}, [](const Clash& clash) {
+      return clash.files[1]->file;
+    })->error;
+  for (const Clash& clash : clashes)
+    for (const Presence* presence : clash.files) {
+      ProblemCounts& problems = readings[presence->file]->problems;
+      problems.add(Problem::same_rank_at_once, 0);
+      problems.explain(Problem::same_rank_at_once, clash.error.what());
+    }
 }
 
 }  // namespace traceloom
