@@ -218,16 +218,9 @@ void name_devices(RankEvents& rank, const Tracks& tracks) {
       }
 }
 
-TimeWindow window_of(const TimeSelection& time) {
-  TimeWindow window;
-  window.from_ns = time.from_ns.value_or(window.from_ns);
-  window.to_ns = time.to_ns.value_or(window.to_ns);
-  return window;
-}
-
 // Keeps the selected events and steps of the rank.
 void select_events(RankEvents& rank, const RunRequest& request) {
-  if (request.time) keep_rows(rank, {window_of(*request.time)});
+  if (request.time) keep_rows(rank, {request.time->window()});
   rank.steps = find_steps(rank.parts);
   rank.unrecorded = find_unrecorded(rank.parts, rank.steps);
   if (!request.steps) return keep_launching_calls(rank);
@@ -290,7 +283,7 @@ void drop_counters(RankEvents& rank, std::size_t most) {
 void prepare_rank(RankEvents& rank, const RunRequest& request, const Run& run) {
   name_devices(rank, run.tracks);
   KernelLaunches launches(rank.parts, run.labels);
-  if (request.time) launches.select(window_of(*request.time));
+  if (request.time) launches.select(request.time->window());
   select_events(rank, request);
   rank.lost_work = launches.leave_out_lost(rank.steps, rank.unrecorded);
   if (request.most_kinds > 0) {

@@ -42,6 +42,14 @@ std::optional<std::vector<NumberRange>> parse_number_ranges(std::string_view tex
 // Parses a whole number >= 0; nullopt for any other text.
 std::optional<std::int64_t> parse_number(std::string_view text);
 
+// A half-open window of time.
+struct TimeWindow {
+  std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();
+  std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();
+
+  bool contains(std::int64_t start_ns) const { return start_ns >= from_ns && start_ns < to_ns; }
+};
+
 // TimeSelection: a piece of a run, on the clock that all ranks share.
 //
 //   TimeSelection selection = TimeSelection::parse("1.5s:2s").value();
@@ -56,14 +64,11 @@ struct TimeSelection {
   // Parses "1.5s:2s", ":500ms" or "1.5s:"; nullopt if the text is none of these or ends before it
   // begins.
   static std::optional<TimeSelection> parse(std::string_view text);
-};
 
-// A half-open window of time.
-struct TimeWindow {
-  std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();
-  std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();
-
-  bool contains(std::int64_t start_ns) const { return start_ns >= from_ns && start_ns < to_ns; }
+  TimeWindow window() const {
+    const TimeWindow all;
+    return {from_ns.value_or(all.from_ns), to_ns.value_or(all.to_ns)};
+  }
 };
 
 // StepSelection: some of the training steps of a run, and the times they take on a rank.

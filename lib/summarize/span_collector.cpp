@@ -67,9 +67,7 @@ std::vector<FileWindow> windows_of(const std::vector<Input>& inputs,
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!files[i].counts()) continue;
     windows[i].times = capture.clocks.clocks[i].times.since(capture.clocks.origin_ns);
-    TimeWindow& window = windows[i].window;
-    window.from_ns = selection.from_ns.value_or(window.from_ns);
-    window.to_ns = selection.to_ns.value_or(window.to_ns);
+    windows[i].window = selection.window();
   }
   return windows;
 }

@@ -330,6 +330,12 @@ std::int64_t FileRank::rank_of(std::string_view canonical_pid,
   return found != rank_of_thread.end() ? found->second : rank_of(canonical_pid);
 }
 
+std::optional<std::int64_t> said_rank(const FileEvidence& evidence) {
+  for (const Claim& claim : claims_of({}, evidence, {}))
+    if (claim.rank) return claim.rank;
+  return std::nullopt;
+}
+
 std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
                                    const std::vector<FileEvidence>& evidence) {
   NamedRanks named = ranks_by_word(inputs);

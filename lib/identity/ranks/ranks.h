@@ -61,6 +61,9 @@ struct FileRank {
   std::int64_t rank_of(std::string_view canonical_pid, std::string_view canonical_tid) const;
 };
 
+// Returns the rank that the file itself says, by its strongest source, whether it is one or not.
+std::optional<std::int64_t> said_rank(const FileEvidence& evidence);
+
 // Returns one FileRank an input. A file that names several ranks, or that a merge of ours wrote, is
 // merged, unless RANK=path declares all of it to be one rank. Throws Error if the strongest source
 // of a file gives no rank in 0 .. kMaxRank (Composer writes -1 before it knows its rank); RANK= can

@@ -12,7 +12,7 @@
 namespace traceloom {
 namespace {
 
-// What a thread holds, whatever its number and whenever it began.
+// A Print is what a thread holds, whatever its number and whenever it began.
 using Print = std::array<std::uint64_t, 3>;
 
 Print print_of(const ThreadTally& thread) {
@@ -82,12 +82,11 @@ class MergeFinder {
   std::vector<HeldElsewhere> run() {
     std::vector<HeldElsewhere> merges;
     if (plain_.size() < 3) return merges;
-    for (const std::size_t file : plain_)
-      for (std::set<std::size_t> owners : {sharers(file), inputs(file)})
-        if (is_merge_of(file, owners)) {
-          merges.push_back({file, std::move(owners)});
-          break;
-        }
+    for (const std::size_t file : plain_) {
+      std::set<std::size_t> owners = sharers(file);
+      if (!is_merge_of(file, owners)) owners = inputs(file);
+      if (is_merge_of(file, owners)) merges.push_back({file, std::move(owners)});
+    }
     return merges;
   }
 

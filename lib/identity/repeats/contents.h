@@ -1,7 +1,7 @@
 // Files that hold the same events as others though nothing in them says so: parts of a capture, and
 // merges by other tools. They are recognised by what each of their threads holds.
 //
-//   for (const HeldElsewhere& file : find_foreign_merges(files, stays)) leave_out(file);
+//   for (const HeldElsewhere& file : find_foreign_merges(files, ranks, stays)) leave_out(file);
 #pragma once
 
 #include "identity/ranks/ranks.h"

@@ -285,12 +285,6 @@ namespace {
 
 using Files = std::vector<std::size_t>;
 
-// Returns the rank that a file says; other ranks differ from file to file, or are found in names.
-std::optional<std::int64_t> said_rank(const FileEvidence& file) {
-  if (!file.rank_marks.empty()) return file.rank_marks.front().value;
-  return file.distributed_rank ? file.distributed_rank : file.top_level_rank;
-}
-
 // Ranks are assigned only for those that may: that copies the evidence.
 bool may_repeat(const std::vector<InputEvidence>& files) {
   if (files.size() < 2) return false;

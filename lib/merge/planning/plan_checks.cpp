@@ -5,13 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace traceloom {
+
 void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
                            const std::vector<FileRank>& ranks, const ClockPlan& clocks) {
   bool any_given = false;
