@@ -84,8 +84,8 @@ inline constexpr std::string_view kDeviceCategories[] = {
     "cuda_event",      "cuda_profiler_range", "mtia_insight",
 };
 
-// Those of work that a device runs on streams, of each stream one launch after the other. (HPUs and
-// MTIA show programs with their parts.)
+// A device runs work of these categories on streams, of each stream one launch after the other.
+// (HPUs and MTIA show programs with their parts.)
 inline constexpr std::string_view kStreamCategories[] = {
     "kernel", "concurrent_kernel", "privateuse1_kernel", "gpu_memcpy", "memcpy", "gpu_memset",
     "memset"};

@@ -106,7 +106,7 @@ class Summarizer {
                                .files = own_},
                               team_);
     SpanPlaces places = places_for(request_);
-    // What cannot be read again is told apart at once.
+    // The collector tells stretches of time apart at once if it cannot read them again.
     parts_stretches_ = !can_reread_all(request_);
     collect(places, progress_.next_reading());
     // Spans that do not count may share groups with spans that do.

@@ -312,11 +312,9 @@ void note_longest(const std::vector<StepLength>& steps, Report& report) {
   if (steps.size() < kLeastSteps || longest->second <= sum_ns / 2) return;
   const StepKey& key = longest->first;
   report.notes.push_back(fmt::format(
-      "step {}{} takes {} of the time of {} steps: --steps leaves it out", key.number,
+      "step {}{} takes {:.1f} % of the time of {} steps: --steps leaves it out", key.number,
       key.epoch == kNoId ? "" : fmt::format(" of epoch {}", key.epoch),
-      fmt::format("{:.1f} %",
-                  100.0 * static_cast<double>(longest->second) / static_cast<double>(sum_ns)),
-      steps.size()));
+      100.0 * static_cast<double>(longest->second) / static_cast<double>(sum_ns), steps.size()));
 }
 
 namespace {

@@ -33,7 +33,7 @@ struct EndTimes {
   }
 };
 
-// What one chunk says.
+// One chunk says this of its file.
 struct ReadingPart {
   FileEvidence evidence = {};
   ThreadTallier threads = {};

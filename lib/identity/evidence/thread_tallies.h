@@ -68,7 +68,7 @@ class ThreadTallier {
 
   // The threads in the order of their first events. Several texts may be one thread.
   const std::vector<ThreadTally>& all() const { return all_; }
-  // What stands before the pids of SGLang's merges: "[TP00-PP01]" of each rank.
+  // SGLang's merges begin the pids of each rank with its place: "[TP00-PP01]".
   const std::set<std::string>& merged_ranks() const { return merged_ranks_; }
 
  private:
