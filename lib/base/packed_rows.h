@@ -29,7 +29,7 @@ namespace traceloom {
 //   static constexpr std::size_t kMostBytes;
 //   static void write(PackedWriter& to, const Row& before, const Row& row);
 //   static void read(PackedReader& from, Row& row);   // `row` is the one before when called
-// The previous row of the first one is Row{}.
+// The previous row of the first one is Row{}, until rows are shifted.
 template <typename Row>
 struct RowCodec;
 
@@ -112,9 +112,9 @@ class PackedRows {
     using pointer = const Row*;
     using reference = const Row&;
 
-    // `block` is the first block; it is read only if `left` is not 0.
-    Iterator(const Block* block, std::size_t left)
-        : from_(left > 0 ? block->data() : nullptr), block_(block), left_(left) {
+    // `block` is the first block; it is read only if `left` is not 0. `before` precedes its rows.
+    Iterator(const Block* block, std::size_t left, const Row& before)
+        : from_(left > 0 ? block->data() : nullptr), block_(block), left_(left), row_(before) {
       read();
     }
     const Row& operator*() const { return row_; }
@@ -137,25 +137,31 @@ class PackedRows {
     PackedReader from_;
     const Block* block_;
     std::size_t left_;
-    Row row_{};
+    Row row_;
   };
 
   void push_back(const Row& row) {
-    std::uint8_t buffer[RowCodec<Row>::kMostBytes];
-    PackedWriter writer(buffer);
+    if (blocks_.empty() || blocks_.back().size() - used_ < RowCodec<Row>::kMostBytes) add_block();
+    Block& block = blocks_.back();
+    PackedWriter writer(block.data() + used_);
     RowCodec<Row>::write(writer, last_, row);
-    block_for(static_cast<std::size_t>(writer.at() - buffer))
-        .insert(blocks_.back().end(), static_cast<const std::uint8_t*>(buffer), writer.at());
+    used_ = static_cast<std::size_t>(writer.at() - block.data());
     last_ = row;
     ++size_;
+  }
+  // Makes all rows start so much later, if they have times: those are differences to the first.
+  void shift(std::int64_t ns) {
+    before_.start_ns = wrapped_sum(before_.start_ns, ns);
+    last_.start_ns = wrapped_sum(last_.start_ns, ns);
+    last_.end_ns = wrapped_sum(last_.end_ns, ns);
   }
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   // For other processes: see team/wire.h.
-  auto wired() { return std::tie(blocks_, last_, size_); }
-  Iterator begin() const { return {blocks_.data(), size_}; }
-  Iterator end() const { return {nullptr, 0}; }
+  auto wired() { return std::tie(blocks_, before_, last_, used_, size_); }
+  Iterator begin() const { return {blocks_.data(), size_, before_}; }
+  Iterator end() const { return {nullptr, 0, before_}; }
   // Reads all rows up to `place`, so it is for single look-ups. Throws std::out_of_range.
   Row at(std::size_t place) const {
     if (place >= size_) throw std::out_of_range("PackedRows::at");
@@ -169,13 +175,16 @@ class PackedRows {
     if (!blocks_.empty()) {
       std::swap(blocks_.front(), blocks_.back());
       blocks_.resize(1);
-      blocks_.front().clear();
     }
+    before_ = {};
     last_ = {};
+    used_ = 0;
     size_ = 0;
   }
   void shrink_to_fit() {
-    if (!blocks_.empty()) blocks_.back().shrink_to_fit();
+    if (blocks_.empty()) return;
+    blocks_.back().resize(used_);
+    blocks_.back().shrink_to_fit();
     blocks_.shrink_to_fit();
   }
 
@@ -184,10 +193,12 @@ class PackedRows {
   template <typename Change>
   void rewrite(Change change) {
     PackedRows changed;
-    Row row{};
+    Row row = before_;
     for (Block& block : blocks_) {
       PackedReader from(block.data());
-      while (from.at() != block.data() + block.size()) {
+      const std::uint8_t* const end =
+          block.data() + (&block == &blocks_.back() ? used_ : block.size());
+      while (from.at() != end) {
         RowCodec<Row>::read(from, row);
         Row next = row;
         if (change(next)) changed.push_back(next);
@@ -199,17 +210,20 @@ class PackedRows {
   }
 
  private:
-  // Returns the last block, with room for `bytes` more.
-  Block& block_for(std::size_t bytes) {
-    if (!blocks_.empty() && blocks_.back().capacity() - blocks_.back().size() >= bytes)
-      return blocks_.back();
-    const std::size_t twice = blocks_.empty() ? kFirstBlock : 2 * blocks_.back().capacity();
-    blocks_.emplace_back().reserve(std::clamp(twice, kFirstBlock, kLargestBlock));
-    return blocks_.back();
+  void add_block() {
+    std::size_t bytes = kFirstBlock;
+    if (!blocks_.empty()) {
+      bytes = std::clamp(2 * blocks_.back().capacity(), kFirstBlock, kLargestBlock);
+      blocks_.back().resize(used_);
+    }
+    blocks_.emplace_back(bytes);
+    used_ = 0;
   }
 
-  std::vector<Block> blocks_;
+  std::vector<Block> blocks_;  // of the last one, used_ bytes are rows
+  Row before_{};               // precedes the first row
   Row last_{};
+  std::size_t used_ = 0;
   std::size_t size_ = 0;
 };
 

@@ -47,6 +47,16 @@ bool TimeMap::operator==(const TimeMap& other) const {
          most_ns_ == other.most_ns_;
 }
 
+std::optional<std::int64_t> TimeMap::constant_shift(std::int64_t first_ns,
+                                                    std::int64_t last_ns) const {
+  const bool is_unix = is_unix_time(first_ns);
+  std::int64_t mapped_ns = 0;
+  if (line_ != nullptr || is_unix != is_unix_time(last_ns) || !map(first_ns, mapped_ns) ||
+      !map(last_ns, mapped_ns))
+    return std::nullopt;
+  return shift_ns_[is_unix ? 1 : 0];
+}
+
 bool TimeMap::moves_nothing() const {
   TimeMap unlimited = *this;
   unlimited.least_ns_ = std::numeric_limits<std::int64_t>::min();

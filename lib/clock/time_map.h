@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -78,6 +79,8 @@ class TimeMap {
   }
   // True if durations change, too.
   bool has_drift() const { return has_drift_; }
+  // Returns the shift if it is the same for all times from `first_ns` to `last_ns`.
+  std::optional<std::int64_t> constant_shift(std::int64_t first_ns, std::int64_t last_ns) const;
   // These return the value; a time that does not fit stays unchanged.
   std::int64_t mapped_or_same(std::int64_t file_ns) const {
     std::int64_t common_ns = 0;

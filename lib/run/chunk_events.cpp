@@ -24,9 +24,6 @@ bool is_external_key(std::string_view key) {
          std::memcmp(key.data() + 1, kRest.data(), kRest.size()) == 0;
 }
 
-// Shorter functions of Python are left out; they lie inside functions that are kept.
-constexpr std::int64_t kLeastFrame = 20'000;  // ns
-
 std::int64_t integer_of(const JsonWalk& member) {
   return json_integer(member.value()).value_or(kNoId);
 }
@@ -43,12 +40,10 @@ std::int32_t small_number(std::int64_t number) {
 }
 
 template <typename To, typename From>
-void append_renumbered(To& to, const From& from, const std::vector<std::uint32_t>& labels,
-                       const std::vector<std::uint32_t>& tracks) {
+void append(To& to, const From& from, const Renumbering& numbers) {
   if constexpr (requires { to.reserve(0); }) to.reserve(to.size() + from.size());
   for (auto row : from) {
-    row.label = labels[row.label];
-    row.track = tracks[row.track];
+    numbers(row);
     to.push_back(row);
   }
 }
@@ -73,6 +68,8 @@ void ChunkEvents::add(const Event& event, const EventTiming& timing) {
     add_span(event, timing);
   else if (event.phase == 'B' || event.phase == 'E')
     add_begin_end(event, timing.start_ns);
+  else if (wanted_.spans != nullptr)
+    return;
   else if (event.phase == 's')
     add_launch(event, timing.start_ns);
   else if (wanted_.samples && event.phase == 'C')
@@ -91,50 +88,35 @@ std::uint32_t ChunkEvents::label_of(const Event& event) {
     made.kind = classify(made.name, made.category);
     made.with_category_by_row = is_known_by_row(made.kind, made.category, true);
     made.without_category_by_row = is_known_by_row(made.kind, made.category, false);
+    made.wanted_as_span =
+        wanted_.spans != nullptr && wanted_.spans->accepts(made.name, made.category);
     labels_.push_back(std::move(made));
   }
   return label;
-}
-
-// Compares with the last row first: events of one row mostly follow each other.
-std::uint32_t ChunkEvents::track_of(const Event& event) {
-  const std::string_view pid = event.text(Key::pid);
-  const std::string_view tid = event.text(Key::tid);
-  if (last_track_ != kUnknown && tid == last_tid_ && pid == last_pid_) return last_track_;
-  scratch_ = std::to_string(pid.size()) + ' ';
-  scratch_.append(pid).append(tid);
-  last_track_ = track_texts_.intern(scratch_);
-  if (last_track_ == tracks_.size()) tracks_.emplace_back(pid, tid);
-  last_pid_ = pid;
-  last_tid_ = tid;
-  return last_track_;
 }
 
 void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
   if (is_unclosed(event, timing)) return;
   const std::uint32_t label = label_of(event);
   const EventClass& kind = labels_[label].kind;
-  const bool is_frame = kind.place == EventPlace::host && kind.role == Role::other;
-  const bool is_wanted_frame = wanted_.frames || kind.mark != SpanMark::none ||
-                               (wanted_.python && timing.duration_ns >= kLeastFrame);
-  const bool is_wanted_module = wanted_.python && kind.is_module;
-  if (kind.place == EventPlace::nowhere || (is_frame && !is_wanted_frame && !is_wanted_module))
-    return;
+  const SpanColumn column = column_of(kind, timing.duration_ns, wanted_);
   const HostSpan span{timing.start_ns, saturating_add(timing.start_ns, timing.duration_ns), label,
-                      track_of(event)};
-  if (is_wanted_module) marks_.push_back({span, kNoId, kNoEpoch, SpanMark::module, false});
-  if (is_frame && !is_wanted_frame) return;
+                      track()};
+  if (column == SpanColumn::spans) {
+    if (labels_[label].wanted_as_span) spans_.push_back(span);
+    return;
+  }
+  if (wanted_.python && kind.is_module)
+    marks_.push_back({span, kNoId, kNoEpoch, SpanMark::module, false});
+  if (column == SpanColumn::none && kind.mark == SpanMark::none) return;
   if (event.has(Key::cat) ? labels_[label].with_category_by_row
                           : labels_[label].without_category_by_row)
     return add_on_row(event, span);
-  if (kind.place == EventPlace::device) return add_device(event, span);
-  if (kind.place == EventPlace::call) return add_call(event, span);
-  if (kind.is_operator && wanted_.has_operators())
-    add_operator(event, span);
-  else if (!is_frame)
-    hosts_.push_back(span);
-  else if (wanted_.frames || kind.mark == SpanMark::none)
-    columns_.frames.push_back(span);
+  if (column == SpanColumn::devices) return add_device(event, span);
+  if (column == SpanColumn::calls) return add_call(event, span);
+  if (column == SpanColumn::operators) add_operator(event, span);
+  if (column == SpanColumn::hosts) hosts_.push_back(span);
+  if (column == SpanColumn::frames) columns_.frames.push_back(span);
   if (kind.mark != SpanMark::none) add_mark(event, span, kind);
 }
 
@@ -245,7 +227,7 @@ void ChunkEvents::add_launch(const Event& event, std::int64_t start_ns) {
     Label made{std::string(kLaunchArrow), "", {EventPlace::call, Role::runtime}};
     labels_.push_back(std::move(made));
   }
-  columns_.calls.push_back({{start_ns, start_ns, label, track_of(event)}, *id >> 32, kNoId});
+  columns_.calls.push_back({{start_ns, start_ns, label, track()}, *id >> 32, kNoId});
 }
 
 void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const EventClass& kind) {
@@ -282,12 +264,12 @@ void ChunkEvents::add_memory(const Event& event, std::int64_t start_ns) {
   std::optional<MemorySample> sample = read_memory_sample(event.text(Key::args));
   if (!sample) return;
   sample->start_ns = start_ns;
-  sample->track = track_of(event);
+  sample->track = track();
   columns_.memory.push_back(*sample);
 }
 
 void ChunkEvents::add_counter(const Event& event, std::int64_t start_ns) {
-  CounterSample sample{start_ns, label_of(event), track_of(event), 0, 0};
+  CounterSample sample{start_ns, label_of(event), track(), 0, 0};
   for (JsonWalk args(event.text(Key::args)); args.next();) {
     const std::optional<double> value = read_counter_value(args.value());
     if (!value) continue;
@@ -301,47 +283,33 @@ void ChunkEvents::add_counter(const Event& event, std::int64_t start_ns) {
 }
 
 void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns& columns) {
-  std::vector<std::uint32_t> label_numbers;
+  Renumbering numbers;
   for (Label& label : labels_) {
-    if (label.in_run == kUnknown)
+    if (label.in_run == kUnknown && (wanted_.spans == nullptr || label.wanted_as_span))
       label.in_run = texts.labels.intern(label.name, label.category, label.kind);
-    label_numbers.push_back(label.in_run);
+    numbers.labels.push_back(label.in_run);
   }
-  std::vector<std::uint32_t> track_numbers;
-  for (const auto& [pid, tid] : tracks_)
-    track_numbers.push_back(texts.tracks.intern(file, canonical_id(pid), canonical_id(tid)));
-  append_renumbered(columns.hosts, hosts_, label_numbers, track_numbers);
-  append_renumbered(columns.frames, columns_.frames, label_numbers, track_numbers);
-  append_renumbered(columns.calls, columns_.calls, label_numbers, track_numbers);
+  reading_.threads.for_each_row([&](std::string_view pid, std::string_view tid) {
+    numbers.tracks.push_back(texts.tracks.intern(file, canonical_id(pid), canonical_id(tid)));
+  });
   for (std::size_t i = details_in_run_.size(); i < detail_texts_.size(); ++i)
     details_in_run_.push_back(texts.details.intern(detail_texts_[static_cast<std::uint32_t>(i)]));
-  for (DeviceSpan& span : columns_.devices)
-    if (span.detail != kNoDetail) span.detail = details_in_run_[span.detail];
-  for (OperatorSpan& span : columns_.operators)
-    if (span.arguments != kNoDetail) span.arguments = details_in_run_[span.arguments];
-  append_renumbered(columns.devices, columns_.devices, label_numbers, track_numbers);
-  append_renumbered(columns.operators, columns_.operators, label_numbers, track_numbers);
-  for (MarkedSpan& span : marks_)
-    if (span.arguments != kNoDetail) span.arguments = details_in_run_[span.arguments];
-  append_renumbered(columns.marks, marks_, label_numbers, track_numbers);
-  for (RowSpan span : columns_.on_rows) {
-    span.label = label_numbers[span.label];
-    span.track = track_numbers[span.track];
-    if (span.detail != kNoDetail) span.detail = details_in_run_[span.detail];
-    columns.on_rows.push_back(span);
-  }
-  for (MemorySample sample : columns_.memory) {
-    sample.track = track_numbers[sample.track];
-    columns.memory.push_back(sample);
-  }
-  const std::size_t known_counters = columns.counters.size();
-  append_renumbered(columns.counters, columns_.counters, label_numbers, track_numbers);
-  for (std::size_t i = known_counters; i < columns.counters.size(); ++i)
-    columns.counters[i].key = details_in_run_[columns.counters[i].key];
+  numbers.details = details_in_run_;
+  append(columns.spans, spans_, numbers);
+  append(columns.hosts, hosts_, numbers);
+  append(columns.operators, columns_.operators, numbers);
+  append(columns.frames, columns_.frames, numbers);
+  append(columns.calls, columns_.calls, numbers);
+  append(columns.devices, columns_.devices, numbers);
+  append(columns.marks, marks_, numbers);
+  append(columns.memory, columns_.memory, numbers);
+  append(columns.counters, columns_.counters, numbers);
+  append(columns.on_rows, columns_.on_rows, numbers);
 }
 
 void ChunkEvents::reset() {
   columns_.clear();
+  spans_.clear();
   hosts_.clear();
   marks_.clear();
   begin_end_.clear();
@@ -350,9 +318,6 @@ void ChunkEvents::reset() {
   reading_.clear();
   row_names_.clear();
   phases_ = {};
-  track_texts_.clear();
-  tracks_.clear();
-  last_track_ = kUnknown;
   // Texts that few events share would be kept by each of the chunks that are read at a time.
   if (labels_.size() > kMostKept) {
     label_texts_ = {};

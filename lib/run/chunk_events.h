@@ -71,13 +71,15 @@ class ChunkEvents {
     // The results of is_known_by_row() for events with and without a category.
     bool with_category_by_row = false;
     bool without_category_by_row = false;
+    bool wanted_as_span = false;  // by WantedColumns::spans
     std::uint32_t in_run = kUnknown;
   };
   static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
   static constexpr std::size_t kMostKept = std::size_t{1} << 14;  // texts for the next chunk
 
   std::uint32_t label_of(const Event& event);
-  std::uint32_t track_of(const Event& event);
+  // The row of the event that was added last.
+  std::uint32_t track() const { return reading_.threads.last_row(); }
   void add_span(const Event& event, const EventTiming& timing);
   void add_device(const Event& event, const HostSpan& span);
   void add_operator(const Event& event, const HostSpan& span);
@@ -91,7 +93,8 @@ class ChunkEvents {
   void add_memory(const Event& event, std::int64_t start_ns);
   void add_counter(const Event& event, std::int64_t start_ns);
 
-  EventColumns columns_;  // the columns, except spans that are packed later (hosts_, marks_)
+  EventColumns columns_;  // the columns, except spans that are packed later
+  std::vector<HostSpan> spans_;
   std::vector<HostSpan> hosts_;
   std::vector<MarkedSpan> marks_;
   BeginEndBatch begin_end_;
@@ -109,11 +112,6 @@ class ChunkEvents {
   std::vector<std::uint32_t> details_in_run_;
   StringTable shape_texts_;  // as they are written
   std::vector<std::uint32_t> details_of_shapes_;
-  StringTable track_texts_;
-  std::vector<std::pair<std::string, std::string>> tracks_;  // pid and tid as JSON text
-  std::string last_pid_;
-  std::string last_tid_;
-  std::uint32_t last_track_ = kUnknown;
 };
 
 }  // namespace traceloom

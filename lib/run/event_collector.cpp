@@ -319,7 +319,8 @@ class EventCollector::PairReader {
     for (std::uint32_t& payload : payloads_)
       if (payload != kNoPayload) payload = keep_note(events.notes()[payload]);
     pairer_.take(events.begin_end(), payloads_);
-    if (columns_.hosts.size() + columns_.marks.size() > kRowsOfAPart) move_part();
+    if (columns_.hosts.size() + columns_.marks.size() + columns_.spans.size() > kRowsOfAPart)
+      move_part();
   }
 
   void finish() {
@@ -332,6 +333,7 @@ class EventCollector::PairReader {
   // Parts are small, so that a growing part never holds its old and its new memory at the same
   // time.
   static constexpr std::size_t kRowsOfAPart = std::size_t{1} << 14;
+  static constexpr std::uint32_t kNotWanted = ~std::uint32_t{0};
 
   void move_part() {
     columns_.shrink_to_fit();
@@ -359,10 +361,14 @@ class EventCollector::PairReader {
 
   std::uint32_t label_of(const BeginEndPair& pair) {
     const std::uint32_t known = pairs_known_.intern(NumberPair(pair.name, pair.category).bytes());
-    if (known == labels_.size())
-      labels_.push_back(collector_.labels_.intern(
-          pair.name == kNoText ? kNoName : pairer_.text(pair.name),
-          pair.category == kNoText ? std::string_view{} : pairer_.text(pair.category)));
+    if (known == labels_.size()) {
+      const std::string_view name = pair.name == kNoText ? kNoName : pairer_.text(pair.name);
+      const std::string_view category =
+          pair.category == kNoText ? std::string_view{} : pairer_.text(pair.category);
+      const LabelFilter* const spans = collector_.wanted_.spans;
+      const bool is_wanted = spans == nullptr || spans->accepts(name, category);
+      labels_.push_back(is_wanted ? collector_.labels_.intern(name, category) : kNotWanted);
+    }
     return labels_[known];
   }
 
@@ -378,18 +384,27 @@ class EventCollector::PairReader {
     const BatchNote note = take_note(pair.begin_payload);
     if (pair.is_cut) return;
     const HostSpan span{pair.start_ns, pair.end_ns, label_of(pair), track_of(pair.track)};
+    if (span.label == kNotWanted) return;
     const EventClass& kind = collector_.labels_.kind(span.label);
-    if (kind.place == EventPlace::nowhere) return;
-    if (kind.place == EventPlace::device)
-      return columns_.devices.push_back({span, kNoId, kNoId, -1, -1, kNoDetail});
-    if (kind.place == EventPlace::call) return columns_.calls.push_back({span, kNoId, kNoId});
-    if (kind.is_operator && collector_.wanted_.has_operators())
-      columns_.operators.push_back({span, kNoId, kNoDetail});
-    else if (kind.role != Role::other)
-      columns_.hosts.push_back(span);
-    else if (collector_.wanted_.frames ||
-             (collector_.wanted_.python && kind.mark == SpanMark::none))
-      columns_.frames.push_back(span);
+    switch (column_of(kind, pair.duration_ns(), collector_.wanted_)) {
+      case SpanColumn::spans:
+        return columns_.spans.push_back(span);
+      case SpanColumn::devices:
+        return columns_.devices.push_back({span, kNoId, kNoId, -1, -1, kNoDetail});
+      case SpanColumn::calls:
+        return columns_.calls.push_back({span, kNoId, kNoId});
+      case SpanColumn::operators:
+        columns_.operators.push_back({span, kNoId, kNoDetail});
+        break;
+      case SpanColumn::hosts:
+        columns_.hosts.push_back(span);
+        break;
+      case SpanColumn::frames:
+        columns_.frames.push_back(span);
+        break;
+      case SpanColumn::none:
+        break;
+    }
     if (collector_.wanted_.python && kind.is_module)
       columns_.marks.push_back({span, kNoId, kNoEpoch, SpanMark::module, false});
     if (kind.mark == SpanMark::none) return;
@@ -448,6 +463,7 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
   part.shrink_to_fit();
   overlong_.cut(part.devices, labels_);
   if (!part.empty()) collected.parts.push_back(std::move(part));
+  if (check_names_) check_names_(labels_.texts());
   if (chunk.events.begin_end().empty()) return;
   if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);
   pairs_->take(chunk.events);
@@ -464,8 +480,20 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
   place_row_spans(files_[file].parts, files_[file].row_names,
                   {labels_, tracks_, details_, wanted_.frames});
   name_devices_by_rows(files_[file].parts, files_[file].row_names, tracks_);
+  if (wanted_.spans != nullptr) mark_device_rows(file);
   files_[file].row_names.clear();
   files_[file].end(end);
+}
+
+// The rows of the file that is read are the last ones.
+void EventCollector::mark_device_rows(std::size_t file) {
+  const RowNames& names = files_[file].row_names;
+  for (std::size_t i = tracks_.size(); i > 0; --i) {
+    const auto track = static_cast<std::uint32_t>(i - 1);
+    if (tracks_.file(track) != file) return;
+    if (names.is_device_row(std::string(tracks_.pid(track)), std::string(tracks_.tid(track))))
+      tracks_.mark_device_row(track);
+  }
 }
 
 void EventCollector::fail_file(std::size_t file, const Error& error) {

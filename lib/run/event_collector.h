@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -66,6 +67,8 @@ class EventCollector : public FileVisitor {
   EventCollector(std::size_t files, bool keep_going, const WantedColumns& wanted = {});
   ~EventCollector() override;
 
+  // Calls `check` after each chunk with the number of different names and categories so far.
+  void check_names(std::function<void(std::size_t)> check) { check_names_ = std::move(check); }
   // The result, complete after scan_files().
   std::vector<CollectedEvents>& files() { return files_; }
   Labels& labels() { return labels_; }
@@ -94,7 +97,10 @@ class EventCollector : public FileVisitor {
   };
   class PairReader;
 
+  void mark_device_rows(std::size_t file);
+
   bool keep_going_;
+  std::function<void(std::size_t)> check_names_;
   WantedColumns wanted_;
   std::vector<CollectedEvents> files_;
   Labels labels_;

@@ -201,6 +201,21 @@ std::optional<std::int64_t> find_integer(std::string_view text, std::string_view
   return read_number<std::int64_t>(find_detail(text, key));
 }
 
+SpanColumn column_of(const EventClass& kind, std::int64_t duration_ns,
+                     const WantedColumns& wanted) {
+  // Shorter functions of Python are left out; they lie inside functions that are kept.
+  constexpr std::int64_t kLeastFrameNs = 20'000;
+  if (wanted.spans != nullptr) return SpanColumn::spans;
+  if (kind.place == EventPlace::nowhere) return SpanColumn::none;
+  if (kind.place == EventPlace::device) return SpanColumn::devices;
+  if (kind.place == EventPlace::call) return SpanColumn::calls;
+  if (kind.is_operator && wanted.has_operators()) return SpanColumn::operators;
+  if (kind.role != Role::other) return SpanColumn::hosts;
+  const bool is_python =
+      wanted.python && kind.mark == SpanMark::none && duration_ns >= kLeastFrameNs;
+  return wanted.frames || is_python ? SpanColumn::frames : SpanColumn::none;
+}
+
 bool Labels::is_known(std::string_view name, std::string_view category) const {
   const std::optional<std::uint32_t> name_number = texts_.find(name);
   const std::optional<std::uint32_t> category_number = texts_.find(category);

@@ -6,6 +6,7 @@
 #include "base/string_table.h"
 #include "run/event_class.h"
 #include "run/intervals.h"
+#include "select/selection.h"
 
 #include <array>
 #include <cstddef>
@@ -283,13 +284,35 @@ struct WantedColumns {
   bool samples = false;    // counters and "[memory]" instants
   bool shapes = false;     // operators in a column of their own, with their shapes alone
   bool arrows = false;     // no columns: arrows that lack an end or go back in time, as problems
+  const LabelFilter* spans = nullptr;  // all spans that it accepts, instead of the columns above
 
   bool has_operators() const { return details || shapes; }
 };
 
+// The columns of spans. Marks are beside them: a step, or another mark, may be in none of these.
+enum class SpanColumn : std::uint8_t { none, spans, hosts, operators, frames, calls, devices };
+
+// Returns the column in which spans of the kind are, unless their rows say more
+// (is_known_by_row()). It is the only rule for that.
+SpanColumn column_of(const EventClass& kind, std::int64_t duration_ns, const WantedColumns& wanted);
+
+// Calls change(row) for each row, and removes those for which it returns false.
+template <typename Row, typename Change>
+void rewrite(std::vector<Row>& rows, Change change) {
+  auto kept = rows.begin();
+  for (Row& row : rows)
+    if (change(row)) *kept++ = row;
+  rows.erase(kept, rows.end());
+}
+template <typename Row, typename Change>
+void rewrite(PackedRows<Row>& rows, Change change) {
+  rows.rewrite(change);
+}
+
 struct EventColumns {
   std::size_t file = 0;  // file number as in Tracks::file(); ids are unique only within a file
                          // (run/launches.h)
+  PackedRows<HostSpan> spans = {};  // filled only if all spans are wanted, and then almost alone
   PackedRows<HostSpan> hosts;
   std::vector<OperatorSpan> operators;
   std::vector<HostSpan> frames;
@@ -304,37 +327,74 @@ struct EventColumns {
   // Spans that move to the columns above once the file has been read to its end.
   PackedRows<RowSpan> on_rows = {};
 
-  // For other processes: see team/wire.h. on_rows are empty once the file has been read.
-  auto wired() {
-    return std::tie(file, hosts, operators, frames, calls, devices, marks, unknown, memory,
-                    counters);
+  // Calls use(rows) for each column of kEventColumns.
+  template <typename Use>
+  void for_each_column(Use use);
+  // For other processes: see team/wire.h.
+  template <typename Wire>
+  void wire(Wire& wire) {
+    wire(file);
+    for_each_column([&](auto& rows) { wire(rows); });
   }
-
-  bool empty() const {
-    return hosts.empty() && operators.empty() && frames.empty() && calls.empty() &&
-           devices.empty() && marks.empty() && unknown.empty() && memory.empty() &&
-           counters.empty() && on_rows.empty();
-  }
+  bool empty() const;
   void shrink_to_fit() {
-    hosts.shrink_to_fit();
-    operators.shrink_to_fit();
-    frames.shrink_to_fit();
-    calls.shrink_to_fit();
-    devices.shrink_to_fit();
-    marks.shrink_to_fit();
-    on_rows.shrink_to_fit();
+    for_each_column([](auto& rows) { rows.shrink_to_fit(); });
   }
   void clear() {
-    hosts.clear();
-    operators.clear();
-    frames.clear();
-    calls.clear();
-    devices.clear();
-    marks.clear();
-    unknown.clear();
-    memory.clear();
-    counters.clear();
-    on_rows.clear();
+    for_each_column([](auto& rows) { rows.clear(); });
+  }
+};
+
+// All columns but calls_outside.
+inline constexpr std::tuple kEventColumns(&EventColumns::spans, &EventColumns::hosts,
+                                          &EventColumns::operators, &EventColumns::frames,
+                                          &EventColumns::calls, &EventColumns::devices,
+                                          &EventColumns::marks, &EventColumns::unknown,
+                                          &EventColumns::memory, &EventColumns::counters,
+                                          &EventColumns::on_rows);
+
+template <typename Use>
+void EventColumns::for_each_column(Use use) {
+  std::apply([&](auto... column) { (use(this->*column), ...); }, kEventColumns);
+}
+
+inline bool EventColumns::empty() const {
+  return std::apply([&](auto... column) { return ((this->*column).empty() && ...); },
+                    kEventColumns);
+}
+
+// The numbers of texts in other tables, by their numbers in these.
+struct Renumbering {
+  std::vector<std::uint32_t> labels;
+  std::vector<std::uint32_t> tracks;
+  std::vector<std::uint32_t> details;
+
+  void operator()(HostSpan& span) const {
+    span.label = labels[span.label];
+    span.track = tracks[span.track];
+  }
+  void operator()(OperatorSpan& span) const { change(span, span.arguments); }
+  void operator()(DeviceSpan& span) const { change(span, span.detail); }
+  void operator()(MarkedSpan& span) const { change(span, span.arguments); }
+  void operator()(RowSpan& span) const { change(span, span.detail); }
+  void operator()(UnknownSpans& spans) const {
+    spans.track = tracks[spans.track];
+    change_detail(spans.detail);
+  }
+  void operator()(MemorySample& sample) const { sample.track = tracks[sample.track]; }
+  void operator()(CounterSample& sample) const {
+    sample.label = labels[sample.label];
+    sample.track = tracks[sample.track];
+    change_detail(sample.key);
+  }
+
+ private:
+  void change(HostSpan& span, std::uint32_t& detail) const {
+    (*this)(span);
+    change_detail(detail);
+  }
+  void change_detail(std::uint32_t& detail) const {
+    if (detail != kNoDetail) detail = details[detail];
   }
 };
 
@@ -350,6 +410,8 @@ class Labels {
   bool has_others() const { return has_others_; }
 
   std::size_t size() const { return entries_.size(); }
+  // The number of different names and categories.
+  std::size_t texts() const { return texts_.size(); }
   std::string_view name(std::uint32_t label) const { return texts_[entries_[label].name]; }
   std::string_view category(std::uint32_t label) const { return texts_[entries_[label].category]; }
   const EventClass& kind(std::uint32_t label) const { return entries_[label].kind; }
@@ -383,12 +445,16 @@ class Tracks {
   std::size_t file(std::uint32_t track) const { return entries_[track].file; }
   std::string_view pid(std::uint32_t track) const { return texts_[entries_[track].pid]; }
   std::string_view tid(std::uint32_t track) const { return texts_[entries_[track].tid]; }
+  // True if the names of the row say that it is one of a device.
+  bool is_device_row(std::uint32_t track) const { return entries_[track].is_device_row; }
+  void mark_device_row(std::uint32_t track) { entries_[track].is_device_row = true; }
 
  private:
   struct Entry {
     std::size_t file;
     std::uint32_t pid;
     std::uint32_t tid;
+    bool is_device_row = false;
   };
 
   StringTable texts_;

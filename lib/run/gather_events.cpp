@@ -27,7 +27,8 @@ struct Texts {
     std::size_t file = 0;
     std::string pid;
     std::string tid;
-    auto wired() { return std::tie(file, pid, tid); }
+    bool is_device_row = false;
+    auto wired() { return std::tie(file, pid, tid, is_device_row); }
   };
   std::vector<Label> labels;
   std::vector<Track> tracks;
@@ -43,85 +44,37 @@ Texts texts_of(EventCollector& collector) {
         {std::string(labels.name(i)), std::string(labels.category(i)), labels.kind(i)});
   const Tracks& tracks = collector.tracks();
   for (std::uint32_t i = 0; i < tracks.size(); ++i)
-    texts.tracks.push_back(
-        {tracks.file(i), std::string(tracks.pid(i)), std::string(tracks.tid(i))});
+    texts.tracks.push_back({tracks.file(i), std::string(tracks.pid(i)), std::string(tracks.tid(i)),
+                            tracks.is_device_row(i)});
   const StringTable& details = collector.details();
   for (std::uint32_t i = 0; i < details.size(); ++i) texts.details.emplace_back(details[i]);
   return texts;
 }
 
-// Gives rows of another process the numbers that their texts have here.
-class Renumbering {
- public:
-  Renumbering(const Texts& texts, Labels& labels, Tracks& tracks, StringTable& details) {
-    for (const Texts::Label& label : texts.labels)
-      labels_.push_back(labels.intern(label.name, label.category, label.kind));
-    for (const Texts::Track& track : texts.tracks)
-      tracks_.push_back(tracks.intern(track.file, track.pid, track.tid));
-    for (const std::string& detail : texts.details) details_.push_back(details.intern(detail));
+// Returns the numbers that the texts of another process have here.
+Renumbering numbers_of(const Texts& texts, Labels& labels, Tracks& tracks, StringTable& details) {
+  Renumbering numbers;
+  for (const Texts::Label& label : texts.labels)
+    numbers.labels.push_back(labels.intern(label.name, label.category, label.kind));
+  for (const Texts::Track& track : texts.tracks) {
+    numbers.tracks.push_back(tracks.intern(track.file, track.pid, track.tid));
+    if (track.is_device_row) tracks.mark_device_row(numbers.tracks.back());
   }
+  for (const std::string& detail : texts.details) numbers.details.push_back(details.intern(detail));
+  return numbers;
+}
 
-  void apply(std::vector<EventColumns>& parts) const {
-    for (EventColumns& part : parts) {
-      apply(part);
-      part.shrink_to_fit();
-    }
-  }
-
- private:
-  void apply(EventColumns& part) const {
-    apply_to(part.hosts);
-    apply_to(part.operators);
-    apply_to(part.frames);
-    apply_to(part.calls);
-    apply_to(part.devices);
-    apply_to(part.marks);
-    for (UnknownSpans& spans : part.unknown) {
-      spans.track = tracks_[spans.track];
-      change_detail(spans.detail);
-    }
-    for (MemorySample& sample : part.memory) sample.track = tracks_[sample.track];
-    for (CounterSample& sample : part.counters) {
-      sample.label = labels_[sample.label];
-      sample.track = tracks_[sample.track];
-      change_detail(sample.key);
-    }
-  }
-  template <typename Row>
-  void apply_to(std::vector<Row>& rows) const {
-    for (Row& row : rows) change(row);
-  }
-  template <typename Row>
-  void apply_to(PackedRows<Row>& rows) const {
-    rows.rewrite([this](Row& row) {
-      change(row);
-      return true;
+void renumber(std::vector<EventColumns>& parts, const Renumbering& numbers) {
+  for (EventColumns& part : parts) {
+    part.for_each_column([&](auto& rows) {
+      rewrite(rows, [&](auto& row) {
+        numbers(row);
+        return true;
+      });
     });
+    part.shrink_to_fit();
   }
-  void change(HostSpan& span) const {
-    span.label = labels_[span.label];
-    span.track = tracks_[span.track];
-  }
-  void change(OperatorSpan& span) const {
-    change(static_cast<HostSpan&>(span));
-    change_detail(span.arguments);
-  }
-  void change(DeviceSpan& span) const {
-    change(static_cast<HostSpan&>(span));
-    change_detail(span.detail);
-  }
-  void change(MarkedSpan& span) const {
-    change(static_cast<HostSpan&>(span));
-    change_detail(span.arguments);
-  }
-  void change_detail(std::uint32_t& detail) const {
-    if (detail != kNoDetail) detail = details_[detail];
-  }
-
-  std::vector<std::uint32_t> labels_;  // number here, by number there
-  std::vector<std::uint32_t> tracks_;
-  std::vector<std::uint32_t> details_;
-};
+}
 
 std::string pack(const FileBlock& own, EventCollector& collector) {
   WireWriter writer;
@@ -139,11 +92,12 @@ void unpack(std::string_view bytes, EventCollector& collector) {
   FileBlock files;
   Texts texts;
   reader(files, texts);
-  const Renumbering numbers(texts, collector.labels(), collector.tracks(), collector.details());
+  const Renumbering numbers =
+      numbers_of(texts, collector.labels(), collector.tracks(), collector.details());
   for (std::size_t i = files.begin; i < files.end; ++i) {
     CollectedEvents& file = collector.files()[i];
     reader(file);
-    numbers.apply(file.parts);
+    renumber(file.parts, numbers);
   }
 }
 
@@ -205,13 +159,13 @@ void share_readings(Team& team, const FileBlock& own, EventCollector& collector)
   StringTable details;
   std::size_t process = 0;
   for (Readings& read : share(team, readings_of(own, collector, parts))) {
-    const Renumbering numbers(read.texts, labels, tracks, details);
+    const Renumbering numbers = numbers_of(read.texts, labels, tracks, details);
     for (std::size_t i = 0; i < read.readings.size(); ++i) {
       CollectedEvents& file = collector.files()[read.files.begin + i];
       file = std::move(read.readings[i]);
       if (process != team.rank()) continue;
       file.parts = std::move(parts[i]);
-      numbers.apply(file.parts);
+      renumber(file.parts, numbers);
     }
     ++process;
   }

@@ -48,8 +48,12 @@ struct RunRequest {
   bool samples = false;    // also gather counters and "[memory]" instants (run/event_columns.h)
   bool spread = false;     // in a team, leave the events of each rank where they were read: see
                            // RankEvents::is_here
-  bool arrows = false;     // also count arrows that lack an end, or end before they start, as
-                           // problems of their file (flows/flow_arrows.h)
+  // Gather all spans that it accepts, as for_each_span() gives them, and no other events.
+  std::optional<LabelFilter> spans = {};
+  // Called with the number of different names and categories that were read so far; it may throw.
+  std::function<void(std::size_t)> check_names = {};
+  bool arrows = false;  // also count arrows that lack an end, or end before they start, as
+                        // problems of their file (flows/flow_arrows.h)
   // Of the devices, streams and counters of each rank, the largest so many are kept: all other
   // devices are one, kOtherDevices, other streams are kNoId, and other counters are left out. Names
   // after the first so many are one (Labels::limit). 0: no limit.
@@ -117,6 +121,13 @@ struct RankEvents {
   const std::vector<EventColumns>& own_parts() const {
     assert(is_here);
     return parts;
+  }
+  // All X events and pairs of B and E, of host and devices alike, if RunRequest::spans asks for
+  // them.
+  template <typename Use>
+  void for_each_span(Use use) const {
+    for (const EventColumns& part : own_parts())
+      for (const HostSpan& span : part.spans) use(span);
   }
   template <typename Use>
   void for_each_host(Use use) const {

@@ -8,15 +8,16 @@
 //
 // A span is an X event or a matched pair of B and E events (scan/begin_end.h). All results are
 // exact: times are whole nanoseconds, percentiles are measured durations, and the result does not
-// depend on the number of threads or on whether the ranks were merged before. Memory holds four
-// bytes a span, the names, and the chunks being read, but never the text.
+// depend on the number of threads or on whether the ranks were merged before. The files are read
+// once. Memory holds 4 to 8 bytes a span (base/packed_rows.h), the names, and the chunks being read,
+// but never the text.
 #pragma once
 
 #include "base/problems.h"
 #include "base/units.h"
 #include "input/input_list.h"
 #include "select/selection.h"
-#include "summarize/span_table.h"
+#include "summarize/duration_stats.h"
 #include "team/team.h"
 
 #include <cstdint>
@@ -70,12 +71,11 @@ struct SummaryRequest {
   std::size_t max_rows = kMostRows;  // limit of all rows, also those after `top`; more make it
                                      // throw
   LabelFilter filter;
-  std::vector<NumberRange> ranks;  // ranks to include; empty: all
-  std::optional<TimeSelection>
-      time;                 // only spans that start in it; needs a second reading of the inputs
+  std::vector<NumberRange> ranks;     // ranks to include; empty: all
+  std::optional<TimeSelection> time;  // only spans that start in it
   bool keep_going = false;  // leave out an input that is no trace, instead of throwing its Error
   unsigned threads = 0;     // 0: one a core
-  std::function<void(std::uint64_t)> progress;  // called as in ScanOptions, over all readings
+  std::function<void(std::uint64_t)> progress;  // called as in ScanOptions
   Team* team = nullptr;  // the processes that read the files; nullptr: this one alone
 };
 

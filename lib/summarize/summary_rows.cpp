@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <future>
 #include <tuple>
 #include <utility>
@@ -20,12 +19,6 @@ namespace traceloom {
 namespace {
 
 __extension__ typedef unsigned __int128 Uint128;
-
-// Sorts the texts and removes repeated ones.
-void keep_distinct(std::vector<std::string>& texts) {
-  std::sort(texts.begin(), texts.end());
-  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
-}
 
 std::uint64_t number_of(const SummaryRow& row, SummaryOrder order) {
   const auto number = [](std::int64_t ns) { return static_cast<std::uint64_t>(ns); };
@@ -58,59 +51,28 @@ std::uint64_t number_of(const SummaryRow& row, SummaryOrder order) {
 
 }  // namespace
 
-RowCollector::Source& RowCollector::source_of(std::int64_t rank, std::string_view name,
-                                              EventSide side, std::string_view category) {
+RowSpans& RowCollector::of(std::int64_t rank, std::string_view name, std::string_view category,
+                           EventSide side) {
   if (!by_.name) side = EventSide::host;
   scratch_ = fmt::format("{} {} {} ", by_.rank ? rank : 0, static_cast<int>(side),
                          by_.name ? name.size() : 0);
   if (by_.name) scratch_ += name;
   if (by_.category) scratch_ += category;
   const std::uint32_t number = keys_.intern(scratch_);
-  if (number == sources_.size()) sources_.push_back({rank, name, side, {}, {}, {}});
-  if (sources_.size() > most_) throw_too_many_rows(most_);
-  return sources_[number];
+  if (number == rows_.size()) rows_.push_back({rank, std::string(name), side, {}, {}});
+  if (rows_.size() > most_) throw_too_many_rows(most_);
+  rows_[number].categories.emplace(category);
+  return rows_[number];
 }
 
-void RowCollector::add(const SpanGroup& group, std::int64_t rank, EventSide side) {
-  Source& source = source_of(rank, group.name, side, group.category);
-  source.categories.push_back(group.category);
-  source.columns.push_back(&group.durations);
-}
-
-void RowCollector::add(const RowPart& part) {
-  // All parts of a row have its category if rows are grouped by it.
-  Source& source = source_of(part.rank, part.name, part.side, part.categories.front());
-  source.categories.insert(source.categories.end(), part.categories.begin(), part.categories.end());
-  source.values.push_back(&part.durations);
-}
-
-RowPart RowCollector::part_of(const Source& source) {
-  RowPart part{source.rank,
-               std::string(source.name),
-               source.side,
-               {source.categories.begin(), source.categories.end()},
-               {}};
-  keep_distinct(part.categories);
-  for (const DurationColumn* column : source.columns) column->copy_to(part.durations);
-  return part;
-}
-
-SummaryRow RowCollector::make_row(const Source& source, DurationValues& values) const {
+SummaryRow RowCollector::make_row(RowSpans& spans) const {
   SummaryRow row;
-  if (by_.rank) row.rank = source.rank;
-  if (by_.name) row.name = std::string(source.name);
-  for (const std::string_view category : source.categories) {
-    const bool by_row = category.empty() && source.side == EventSide::device;
-    row.categories.emplace_back(by_row ? kDeviceRowCategory : category);
-  }
-  keep_distinct(row.categories);
-  values.clear();
-  for (const DurationColumn* column : source.columns) column->copy_to(values);
-  for (const DurationValues* more : source.values) {
-    values.small.insert(values.small.end(), more->small.begin(), more->small.end());
-    values.large.insert(values.large.end(), more->large.begin(), more->large.end());
-  }
-  const std::optional<DurationStats> stats = compute_stats(values);
+  if (by_.rank) row.rank = spans.rank;
+  if (by_.name) row.name = spans.name;
+  if (spans.side == EventSide::device && spans.categories.erase("") > 0)
+    spans.categories.emplace(kDeviceRowCategory);
+  row.categories.assign(spans.categories.begin(), spans.categories.end());
+  const std::optional<DurationStats> stats = compute_stats(spans.durations);
   if (!stats)
     throw Error(
         fmt::format("'{}'", row.name.value_or(join_categories(row))),
@@ -120,14 +82,12 @@ SummaryRow RowCollector::make_row(const Source& source, DurationValues& values) 
   return row;
 }
 
-std::vector<SummaryRow> RowCollector::compute(std::size_t threads) const {
+std::vector<SummaryRow> RowCollector::compute(std::size_t threads) {
   constexpr std::size_t kRowsWorthAThread = 64;
-  std::vector<SummaryRow> rows(sources_.size());
+  std::vector<SummaryRow> rows(rows_.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    DurationValues values;
-    for (std::size_t i = next++; i < rows.size(); i = next++)
-      rows[i] = make_row(sources_[i], values);
+    for (std::size_t i = next++; i < rows.size(); i = next++) rows[i] = make_row(rows_[i]);
   };
   std::vector<std::future<void>> helpers;
   for (std::size_t i = 1; i < std::min(threads, rows.size() / kRowsWorthAThread); ++i)
@@ -186,9 +146,9 @@ constexpr std::uint64_t kSlices = 16;
 std::vector<SummaryRow> rows_of_slice(Team& team, SummaryGrouping by, const RowCollector& own,
                                       std::uint64_t slice, std::size_t threads) {
   std::vector<WireWriter> writers(team.size());
-  own.for_each_part([&](std::string_view key, const auto& part) {
+  own.for_each([&](std::string_view key, const RowSpans& row) {
     const std::uint64_t hash = XXH3_64bits(key.data(), key.size());
-    if (hash % kSlices == slice) writers[hash / kSlices % team.size()](part());
+    if (hash % kSlices == slice) writers[hash / kSlices % team.size()](row);
   });
   std::vector<std::string> messages;
   messages.reserve(writers.size());
@@ -197,11 +157,14 @@ std::vector<SummaryRow> rows_of_slice(Team& team, SummaryGrouping by, const RowC
   std::vector<SummaryRow> rows;
   team.agree([&] {
     RowCollector collector(by);
-    std::deque<RowPart> parts;
     for (std::string& message : messages) {
       for (WireReader reader(message); !reader.at_end();) {
-        reader(parts.emplace_back());
-        collector.add(parts.back());
+        RowSpans part;
+        reader(part);
+        // All parts of a row have its category if rows are grouped by it.
+        RowSpans& row = collector.of(part.rank, part.name, *part.categories.begin(), part.side);
+        row.categories.merge(part.categories);
+        row.durations.append(part.durations);
       }
       message = {};
     }
@@ -212,7 +175,7 @@ std::vector<SummaryRow> rows_of_slice(Team& team, SummaryGrouping by, const RowC
 
 }  // namespace
 
-std::vector<SummaryRow> exchange_rows(Team& team, SummaryGrouping by, const RowCollector& own,
+std::vector<SummaryRow> exchange_rows(Team& team, SummaryGrouping by, RowCollector& own,
                                       std::size_t most, std::size_t threads) {
   if (team.is_alone()) return own.compute(threads);
   std::vector<SummaryRow> rows;

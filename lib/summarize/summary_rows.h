@@ -1,15 +1,17 @@
-// The rows of a summary, made of the groups of spans of one process or of a team.
+// The rows of a summary, made of the spans of one process or of a team.
 #pragma once
 
 #include "base/string_table.h"
 #include "event/event_side.h"
-#include "summarize/span_table.h"
+#include "summarize/duration_stats.h"
 #include "summarize/summarize.h"
 #include "team/team.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -17,69 +19,55 @@
 
 namespace traceloom {
 
-// RowCollector: turns groups of spans from many tables into the rows of a summary.
-//
-//   RowCollector rows({.name = true});
-//   table.for_each_group([&](const SpanGroup& group) { rows.add(group, 0); });
-//   std::vector<SummaryRow> result = rows.compute(2);
-
 // The spans of a row that one process of a team has read.
-struct RowPart {
+struct RowSpans {
   std::int64_t rank = 0;
   std::string name;
   EventSide side = EventSide::host;
-  std::vector<std::string> categories;
+  std::set<std::string> categories;
   DurationValues durations;
 
+  // For other processes: see team/wire.h.
   auto wired() { return std::tie(rank, name, side, categories, durations.small, durations.large); }
 };
 
-// The objects to which the groups refer, and the parts, must outlive the collector. Not
-// thread-safe.
+// RowCollector: spans by their rows.
+//
+//   RowCollector rows({.name = true}, most);
+//   rows.of(0, "aten::mm", "cpu_op", EventSide::host).durations.add(1500);
+//   std::vector<SummaryRow> result = rows.compute(2);
+//
+// Not thread-safe.
 class RowCollector {
  public:
-  // add() throws if there are more rows than `most`.
+  // of() throws UsageError if there are more rows than `most`.
   explicit RowCollector(SummaryGrouping by,
                         std::size_t most = std::numeric_limits<std::size_t>::max())
       : by_(by), most_(most) {}
 
-  // `rank` is the rank of the group's spans; it has no effect unless rows are grouped by rank, and
-  // `side` none unless they are grouped by name.
-  void add(const SpanGroup& group, std::int64_t rank, EventSide side);
-  void add(const RowPart& part);
+  // Returns the row of such spans, which does not move. What rows are not grouped by has no effect;
+  // `side` belongs to the name.
+  RowSpans& of(std::int64_t rank, std::string_view name, std::string_view category, EventSide side);
 
-  // Calls use(key, part) for each row; equal keys are of one row, whoever collected it.
+  // Calls use(key, row) for each row; equal keys are of one row, whoever collected it.
   template <typename Use>
-  void for_each_part(Use use) const {
-    for (std::uint32_t i = 0; i < sources_.size(); ++i)
-      use(keys_[i], [&] { return part_of(sources_[i]); });
+  void for_each(Use use) const {
+    for (std::uint32_t i = 0; i < rows_.size(); ++i) use(keys_[i], rows_[i]);
   }
 
   // Returns the rows with their statistics but without their shares, in no particular order. Up to
   // `threads` threads (at least one) compute them; these are plain threads because the thread
   // sanitizer cannot see into TBB. Throws Error if a total does not fit.
-  std::vector<SummaryRow> compute(std::size_t threads) const;
+  std::vector<SummaryRow> compute(std::size_t threads);
 
  private:
-  struct Source {
-    std::int64_t rank;
-    std::string_view name;
-    EventSide side;
-    std::vector<std::string_view> categories;  // may repeat
-    std::vector<const DurationColumn*> columns;
-    std::vector<const DurationValues*> values;
-  };
-
-  Source& source_of(std::int64_t rank, std::string_view name, EventSide side,
-                    std::string_view category);
-  static RowPart part_of(const Source& source);
-  SummaryRow make_row(const Source& source, DurationValues& values) const;
+  SummaryRow make_row(RowSpans& spans) const;
 
   SummaryGrouping by_;
   std::size_t most_;
   std::string scratch_;
   StringTable keys_;
-  std::vector<Source> sources_;
+  std::deque<RowSpans> rows_;
 };
 
 // Throws UsageError with advice.
@@ -97,18 +85,13 @@ inline constexpr std::string_view kDeviceRowCategory = "(device row)";
 // Returns "cpu_op; kernel"; if there are several, an empty category is "(none)".
 std::string join_categories(const SummaryRow& row);
 
-// exchange_rows: computes the rows of a summary whose spans the processes of a team have read.
-//
-//   RowCollector rows(by);                          // with the groups of this process
-//   std::vector<SummaryRow> all = exchange_rows(team, by, rows, most, threads);   // on process 0
-
 // Returns all rows on process 0, and none on the others, in no particular order and without their
 // shares. Each row is computed by the process to which the hash of its key belongs: the others send
 // it the durations, so that percentiles are exact. This is done for a slice of the keys at a time,
 // so the durations that are under way take a small part of the memory of those that were read.
 // Throws on all processes what RowCollector throws on one of them, and UsageError for more rows
 // than `most`.
-std::vector<SummaryRow> exchange_rows(Team& team, SummaryGrouping by, const RowCollector& own,
+std::vector<SummaryRow> exchange_rows(Team& team, SummaryGrouping by, RowCollector& own,
                                       std::size_t most, std::size_t threads);
 
 }  // namespace traceloom

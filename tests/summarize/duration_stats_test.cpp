@@ -1,4 +1,4 @@
-#include "summarize/span_table.h"
+#include "summarize/duration_stats.h"
 
 #include <doctest/doctest.h>
 

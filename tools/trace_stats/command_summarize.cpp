@@ -88,18 +88,13 @@ SummaryRequest make_request(const SummarizeSettings& options) {
   request.keep_going = options.keep_going;
   request.threads = options.threads;
   request.inputs = find_inputs(kToolName, options.inputs, options.keep_going);
-  for (const Input& input : request.inputs)
-    if (request.time && !can_be_reread(input.path))
-      throw UsageError(fmt::format(
-          "--time reads its inputs twice, and {} can be read only once: save it as a file",
-          input_name(input.path)));
   return request;
 }
 
 // The progress counts the bytes of the files as they are stored. If one is a pipe, the total is
 // unknown (0).
 Summary summarize_with_progress(SummaryRequest& request) {
-  const std::uint64_t total = (request.time ? 2 : 1) * stored_bytes(request.inputs);
+  const std::uint64_t total = stored_bytes(request.inputs);
   Progress progress("reading");
   request.progress = [&](std::uint64_t bytes) { progress.show(bytes, total); };
   request.team = &tool_team();
@@ -184,8 +179,7 @@ void add_selection(CLI::App& command, SummarizeSettings& options) {
       .add_option("--time", options.time,
                   "Use spans in this time: 1.5s:2s, :1s\n"
                   "A span belongs to the time in which it begins. Times count from the first event "
-                  "of all ranks, on their common clock. The inputs "
-                  "are read twice.")
+                  "of all ranks, on their common clock.")
       ->type_name("FROM:TO")
       ->group(kCommonGroup);
 }

@@ -80,31 +80,6 @@ RunInputs settle_samples(const std::vector<Input>& inputs,
   return capture;
 }
 
-void count_outliers(const StartTimes& starts, const TimeMap& times, ProblemCounts& problems) {
-  starts.count_outliers(problems);
-  for (const StartTimes::Range& range : {starts.relative(), starts.unix_time()}) {
-    std::int64_t ignored = 0;
-    if (!range.empty() && range.events > 0 && !times.map(range.first, ignored))
-      problems.add(Problem::outlying_timestamp, 0, range.events);
-  }
-}
-
-FileFacts describe_file(const std::string& path, const FileReading& file, const FileRank& rank) {
-  FileFacts facts{.path = path, .error = file.error};
-  if (!file.error.empty()) return facts;
-  facts.problems = file.problems;
-  facts.is_repeat = file.is_repeat;
-  if (file.is_repeat) return facts;
-  if (rank.is_merged())
-    facts.ranks = rank.ranks();
-  else
-    facts.rank = rank.rank;
-  facts.events = file.listed;
-  facts.text_bytes = file.text_bytes;
-  facts.problems.add(rank.problems);
-  return facts;
-}
-
 bool is_reported_before(const FileFacts& a, const FileFacts& b) {
   if (a.error.empty() != b.error.empty()) return a.error.empty();
   if (first_rank(a) != first_rank(b)) return first_rank(a) < first_rank(b);

@@ -52,12 +52,6 @@ std::vector<FileReading*> readings_of(std::vector<File>& files) {
   return readings;
 }
 
-// Counts the outliers, and as outlying_timestamp the events that `times` leaves out.
-void count_outliers(const StartTimes& starts, const TimeMap& times, ProblemCounts& problems);
-
-// `rank` has no meaning for a file that does not count.
-FileFacts describe_file(const std::string& path, const FileReading& file, const FileRank& rank);
-
 // The order in which files are reported, however they were given: by rank, merged files by their
 // first rank, files that were left out last; files of one rank are in natural order.
 bool is_reported_before(const FileFacts& a, const FileFacts& b);

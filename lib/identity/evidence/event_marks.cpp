@@ -69,15 +69,6 @@ void RowNames::clear() {
   threads_.clear();
 }
 
-bool RowNames::has_device_rows() const {
-  const auto is_thread = [this](const auto& row) {
-    return is_device_row(row.first.first, row.first.second);
-  };
-  const auto is_process = [this](const auto& process) { return is_device_row(process.first, {}); };
-  return std::any_of(threads_.begin(), threads_.end(), is_thread) ||
-         std::any_of(processes_.begin(), processes_.end(), is_process);
-}
-
 bool RowNames::is_device_row(const std::string& pid, const std::string& tid) const {
   const RowName name = row(pid, tid);
   return is_on_device(find_device_row(name.process, name.thread));

@@ -93,7 +93,6 @@ class RowNames {
   void append(const RowNames& later);
   void clear();
   // Whether a row is one of a device by the table of producers (event/event_side.h).
-  bool has_device_rows() const;
 
   // Returns decoded names; `pid` and `tid` are results of canonical_id(). A process without a name
   // in the metadata is called by its pid if that is a string. A process whose labels are those of a

@@ -6,13 +6,6 @@
 
 namespace traceloom {
 
-namespace {
-
-constexpr std::uint64_t kMiddle = std::uint64_t{1} << 63;
-constexpr int kStretchShift = 48;  // two stretches begin further apart
-
-}  // namespace
-
 void StartTimes::Cell::add(const Cell& later) {
   if (later.events > 0)
     first_offset = events == 0 ? later.first_offset : std::min(first_offset, later.first_offset);
@@ -160,16 +153,6 @@ void StartTimes::count_outlier(std::int64_t ns, std::uint64_t offset_bytes, std:
   const Problem problem = ns == 0 ? Problem::bad_timestamp : Problem::outlying_timestamp;
   problems.add(problem, offset_bytes, events);
   if (ns == 0) problems.explain(problem, "0, far from all other times");
-}
-
-std::uint64_t StartTimes::stretch(std::int64_t ns) {
-  if (ns == 0) return 0;
-  const std::int64_t begin_ns = empty_cell(ns, StartTimes().shift_).begin_ns;
-  return 1 + ((static_cast<std::uint64_t>(begin_ns) + kMiddle) >> kStretchShift);
-}
-
-std::int64_t StartTimes::time_in(std::uint64_t stretch) {
-  return stretch == 0 ? 0 : static_cast<std::int64_t>((stretch << kStretchShift) - 1 - kMiddle);
 }
 
 StartTimes::Range StartTimes::limits() const {

@@ -79,7 +79,7 @@ struct EventTally {
 //   if (starts.is_mixed()) ...
 //
 // Some times cannot be those of a run. Such events are outliers, which only count_outliers() and
-// fits() consider:
+// limits() consider:
 // - Times further apart than int64 nanoseconds reach (292 years) cannot be on one time line. The
 //   time line with most of the events is used.
 // - The earliest or latest events are outliers if a gap of kNoRunPausesNs separates them from a
@@ -148,14 +148,6 @@ class StartTimes {
   static void count_outlier(std::int64_t ns, std::uint64_t offset_bytes, std::uint64_t events,
                             ProblemCounts& problems);
   bool has_outliers() const { return kept().size() < cells_.size(); }
-  // False for an outlier. All times of a stretch() share the answer.
-  bool fits(std::int64_t ns) const {
-    const Range range = limits();
-    return ns >= range.first && ns <= range.last;
-  }
-  // The number of the stretch of a time, and a time in the stretch of that number.
-  static std::uint64_t stretch(std::int64_t ns);
-  static std::int64_t time_in(std::uint64_t stretch);
   // The range contains all times that fit, and no outlier.
   Range limits() const;
 

@@ -7,7 +7,6 @@ void ReadingPart::clear() {
   threads.clear();
   starts = {};
   ends = {};
-  async_spans = 0;
 }
 
 void FileReading::append(const ReadingPart& part) {
@@ -16,7 +15,6 @@ void FileReading::append(const ReadingPart& part) {
   evidence.threads.append(part.threads);
   starts.add(part.starts);
   ends.add(part.ends);
-  async_spans += part.async_spans;
 }
 
 void FileReading::end(const FileEnd& file_end) {

@@ -39,7 +39,6 @@ struct ReadingPart {
   ThreadTallier threads = {};
   StartTimes starts = {};
   EndTimes ends = {};
-  std::uint64_t async_spans = 0;
 
   // Adds any event of the chunk.
   void add(const Event& event, const EventTiming& timing) {
@@ -65,7 +64,6 @@ struct ReadingPart {
                                  event.phase == 'b' || event.phase == 'S' || event.phase == 'C'))
       starts.trust_zero();
     if (event.phase != 'B') ends.add(saturating_add(timing.start_ns, timing.duration_ns));
-    if (event.phase == 'b' || event.phase == 'S') ++async_spans;
   }
   void clear();
 };
@@ -77,14 +75,12 @@ struct FileReading {
   ProblemCounts problems = {};
   std::uint64_t listed = 0;  // all events of the list
   std::uint64_t text_bytes = 0;
-  std::uint64_t async_spans = 0;  // begins of spans of which many may overlap in a thread
-  std::string error = {};         // why the file could not be read; empty after a success
-  bool is_repeat = false;         // others hold its events; `problems` names them
+  std::string error = {};  // why the file could not be read; empty after a success
+  bool is_repeat = false;  // others hold its events; `problems` names them
 
   // For other processes: see team/wire.h.
   auto wired() {
-    return std::tie(evidence, starts, ends, problems, listed, text_bytes, async_spans, error,
-                    is_repeat);
+    return std::tie(evidence, starts, ends, problems, listed, text_bytes, error, is_repeat);
   }
 
   // Adds the chunks of the file, in their order.

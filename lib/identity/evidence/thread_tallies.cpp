@@ -13,6 +13,7 @@ void ThreadTallier::find(const Event& event, std::string_view pid, std::string_v
   const std::uint32_t number = texts_.intern(scratch_);
   if (number == all_.size()) {
     const std::string process = canonical_id(pid);
+    pid_sizes_.push_back(pid.size());
     ThreadTally& made = all_.emplace_back();
     made.id = hash_of_id(process + (is_counter ? '\0' : '\n') + canonical_id(tid));
     if (!is_counter) made.pid = hash_of_id(process);
@@ -31,6 +32,7 @@ EventTally ThreadTallier::sum() const {
 
 void ThreadTallier::clear() {
   texts_.clear();
+  pid_sizes_.clear();
   all_.clear();
   merged_ranks_.clear();
   last_ = nullptr;

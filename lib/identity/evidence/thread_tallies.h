@@ -63,10 +63,19 @@ class ThreadTallier {
   }
   void clear();
 
+  // The row of the event that was added last. Rows have numbers from 0 on; several may be one
+  // thread, since ids can be written in several ways.
+  std::uint32_t last_row() const { return static_cast<std::uint32_t>(last_ - all_.data()); }
+  // Calls use(pid, tid) for each row, in order, with the texts as they are written.
+  template <typename Use>
+  void for_each_row(Use use) const {
+    for (std::uint32_t row = 0; row < all_.size(); ++row)
+      use(texts_[row].substr(0, pid_sizes_[row]), texts_[row].substr(pid_sizes_[row] + 1));
+  }
   // Returns the tally of all of them.
   EventTally sum() const;
 
-  // The threads in the order of their first events. Several texts may be one thread.
+  // By row.
   const std::vector<ThreadTally>& all() const { return all_; }
   // SGLang's merges begin the pids of each rank with its place: "[TP00-PP01]".
   const std::set<std::string>& merged_ranks() const { return merged_ranks_; }
@@ -75,6 +84,7 @@ class ThreadTallier {
   void find(const Event& event, std::string_view pid, std::string_view tid);
 
   StringTable texts_;  // pid and tid as they are written
+  std::vector<std::size_t> pid_sizes_;
   std::vector<ThreadTally> all_;
   std::set<std::string> merged_ranks_;
   std::uint64_t first_event_ = 0;

@@ -1,0 +1,94 @@
+#include "summarize/duration_stats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace traceloom {
+namespace {
+
+__extension__ typedef unsigned __int128 Uint128;
+
+template <typename Use>
+void for_each(const DurationValues& values, Use use) {
+  for (const std::uint32_t ns : values.small) use(static_cast<std::uint64_t>(ns));
+  for (const std::int64_t ns : values.large) use(static_cast<std::uint64_t>(ns));
+}
+
+// Measures distances from the mean's whole nanoseconds, so that the sum is exact (its squares fit,
+// because the total does). The error of that mean, total - count * floor, is subtracted afterwards.
+std::int64_t standard_deviation(const DurationValues& values, std::uint64_t total) {
+  const std::uint64_t count = values.size();
+  if (count < 2) return 0;
+  const std::uint64_t floor = total / count;
+  Uint128 squares = 0;
+  for_each(values, [&](std::uint64_t ns) {
+    const std::uint64_t distance = ns > floor ? ns - floor : floor - ns;
+    squares += Uint128{distance} * distance;
+  });
+  const long double rest = static_cast<long double>(total % count);
+  const long double sum =
+      static_cast<long double>(squares) - rest * rest / static_cast<long double>(count);
+  return std::llround(std::sqrt(std::max(sum, 0.0L) / static_cast<long double>(count - 1)));
+}
+
+// Finds the durations of given ranks. The ranks must ascend: each search leaves out the values that
+// the previous one has put below its place.
+class RankSearch {
+ public:
+  explicit RankSearch(DurationValues& values) : values_(values) {}
+
+  std::int64_t operator()(std::size_t rank) {
+    if (rank < values_.small.size()) return select(values_.small, small_done_, rank);
+    return select(values_.large, large_done_, rank - values_.small.size());
+  }
+
+ private:
+  template <typename T>
+  static std::int64_t select(std::vector<T>& values, std::size_t& done, std::size_t rank) {
+    if (rank + 1 > done) {
+      std::nth_element(values.begin() + static_cast<std::ptrdiff_t>(done),
+                       values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
+      done = rank + 1;
+    }
+    return static_cast<std::int64_t>(values[rank]);
+  }
+
+  DurationValues& values_;
+  std::size_t small_done_ = 0;
+  std::size_t large_done_ = 0;
+};
+
+// Returns the place of the nearest-rank percentile: ceil(percent / 100 * count) - 1.
+std::size_t percentile_rank(std::size_t count, std::size_t percent) {
+  return (count / 100) * percent + ((count % 100) * percent + 99) / 100 - 1;
+}
+
+}  // namespace
+
+std::optional<DurationStats> compute_stats(DurationValues& values) {
+  Uint128 total = 0;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t most = 0;
+  for_each(values, [&](std::uint64_t ns) {
+    total += ns;
+    least = std::min(least, ns);
+    most = std::max(most, ns);
+  });
+  if (total > static_cast<Uint128>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
+  const std::size_t count = values.size();
+  DurationStats stats;
+  stats.count = count;
+  stats.total_ns = static_cast<std::int64_t>(total);
+  stats.mean_ns = static_cast<std::int64_t>((total * 2 + count) / (Uint128{count} * 2));
+  stats.min_ns = static_cast<std::int64_t>(least);
+  stats.max_ns = static_cast<std::int64_t>(most);
+  RankSearch at_rank(values);
+  stats.p50_ns = at_rank(percentile_rank(count, 50));
+  stats.p90_ns = at_rank(percentile_rank(count, 90));
+  stats.p99_ns = at_rank(percentile_rank(count, 99));
+  stats.stddev_ns = standard_deviation(values, static_cast<std::uint64_t>(total));
+  return stats;
+}
+
+}  // namespace traceloom
