@@ -9,8 +9,8 @@
 // A span is an X event or a matched pair of B and E events (scan/begin_end.h). All results are
 // exact: times are whole nanoseconds, percentiles are measured durations, and the result does not
 // depend on the number of threads or on whether the ranks were merged before. The files are read
-// once. Memory holds 4 to 8 bytes a span (base/packed_rows.h), the names, and the chunks being read,
-// but never the text.
+// once. Memory holds 4 to 8 bytes a span (base/packed_rows.h), the names, and the chunks being
+// read, but never the text.
 #pragma once
 
 #include "base/problems.h"
