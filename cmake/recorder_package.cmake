@@ -71,7 +71,7 @@ endforeach()
 # What few programs need besides recorder.h: schedules, names of files, the host. These are C++20 and find each other
 # by "record/".
 foreach(header IN ITEMS trace_handler names/name_template names/run_place names/schedule names/trace_folder
-                        host/host_recorder host/host_sampler host/memory_scope host/proc_file host/proc_text)
+                        host/host_recorder host/memory_scope host/proc)
   install_header(record/${header}.h)
 endforeach()
 install_header(node_merge/node_merger.h)

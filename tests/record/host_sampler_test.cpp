@@ -1,5 +1,4 @@
-#include "record/host/host_sampler.h"
-
+#include "record/host/host_recorder.h"
 #include "record/scratch.h"
 #include "support/child_process.h"
 

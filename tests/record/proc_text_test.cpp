@@ -1,4 +1,4 @@
-#include "record/host/proc_text.h"
+#include "record/host/proc.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,4 @@
-#include "record/host/process_tree.h"
-
+#include "record/host/proc.h"
 #include "record/scratch.h"
 #include "support/child_process.h"
 

@@ -171,6 +171,11 @@ record::HostSamplerOptions host_only() {
   return options;
 }
 
+void show_value(const std::string& name, std::string_view category, std::string_view key,
+                double value) {
+  record::record_counter({name, category, {key, {}}, {value, 0}, 1});
+}
+
 }  // namespace
 
 CommandSamples::CommandSamples(std::int64_t interval_ns)
@@ -182,14 +187,9 @@ std::int64_t CommandSamples::ns_to_next() const {
 
 void CommandSamples::take() {
   const std::int64_t now = now_ns();
-  host_.read(now, [&](const record::HostCounter& counter) { table_.record(counter); });
+  host_.read(now, record::record_counter);
   take_processes(now);
   is_first_ = false;
-}
-
-void CommandSamples::record(const std::string& name, std::string_view category,
-                            std::string_view key, double value) {
-  table_.record({name, category, {key, {}}, {value, 0}, 1});
 }
 
 void CommandSamples::take_processes(std::int64_t now_ns) {
@@ -202,15 +202,15 @@ void CommandSamples::take_processes(std::int64_t now_ns) {
     rss_mb += process.rss_mb;
     if (!process.is_new) show(process);
   }
-  if (!is_first_) record("command/cpu", "cpu", "cpu_percent", cpu_percent);
-  record("command/rss", "memory", "rss_mb", rss_mb);
-  record("command/processes", "cpu", "count", static_cast<double>(processes.size()));
+  if (!is_first_) show_value("command/cpu", "cpu", "cpu_percent", cpu_percent);
+  show_value("command/rss", "memory", "rss_mb", rss_mb);
+  show_value("command/processes", "cpu", "count", static_cast<double>(processes.size()));
   peak_mb_ = std::max(peak_mb_, rss_mb);
   // The counters of processes that have ended get a last value of 0.
   std::erase_if(shown_, [&](const auto& entry) {
     if (entry.second) return false;
-    record(entry.first + "/cpu", "cpu", "cpu_percent", 0);
-    record(entry.first + "/rss", "memory", "rss_mb", 0);
+    show_value(entry.first + "/cpu", "cpu", "cpu_percent", 0);
+    show_value(entry.first + "/rss", "memory", "rss_mb", 0);
     return true;
   });
 }
@@ -219,8 +219,8 @@ void CommandSamples::show(const record::ProcessTree::Process& process) {
   std::string name = fmt::format("process/{} {}", process.pid, process.name);
   const auto known = shown_.find(name);
   if (known == shown_.end() && shown_.size() >= kMostShown) return;
-  if (process.cpu_percent) record(name + "/cpu", "cpu", "cpu_percent", *process.cpu_percent);
-  record(name + "/rss", "memory", "rss_mb", process.rss_mb);
+  if (process.cpu_percent) show_value(name + "/cpu", "cpu", "cpu_percent", *process.cpu_percent);
+  show_value(name + "/rss", "memory", "rss_mb", process.rss_mb);
   shown_[std::move(name)] = true;
 }
 

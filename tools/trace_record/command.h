@@ -4,7 +4,7 @@
 
 #include "base/problems.h"
 #include "record/host/host_recorder.h"
-#include "record/host/process_tree.h"
+#include "record/host/proc.h"
 
 #include <csignal>
 #include <cstdint>
@@ -81,7 +81,7 @@ class Command {
 
 // CommandSamples records the host and the processes of a command as counters in the trace.
 //
-// Besides the counters of the host (host_sampler.h) there are:
+// Besides the counters of the host (host_recorder.h) there are:
 //
 //   command/cpu         cpu_percent   all processes together; 100 is one CPU
 //   command/rss         rss_mb
@@ -106,15 +106,12 @@ class CommandSamples {
  private:
   void take_processes(std::int64_t now_ns);
   void show(const record::ProcessTree::Process& process);
-  void record(const std::string& name, std::string_view category, std::string_view key,
-              double value);
 
   std::int64_t interval_ns_;
   std::int64_t start_ns_;
   bool is_first_ = true;
   record::HostReader host_;
   record::ProcessTree tree_;
-  record::CounterTable table_;
   // The names of the counters of shown processes, and whether the last sample had them.
   std::map<std::string, bool> shown_;
   double peak_mb_ = 0;

@@ -250,7 +250,7 @@ typedef struct traceloom_status {
   { sizeof(traceloom_status), 0, 0, 0, 0, 0, 0, "", "" }
 
 /* The sampler records what the machine and this process do meanwhile, as the counters that
- * host_sampler.h lists. Begin with TRACELOOM_HOST_OPTIONS_INIT. */
+ * host_recorder.h lists. Begin with TRACELOOM_HOST_OPTIONS_INIT. */
 typedef struct traceloom_host_options {
   uint32_t size;
   int cpu, memory, disk, network; /* the machine's: one process of a node is enough */

@@ -1,46 +1,157 @@
-// HostRecorder, memory_counters(): record what the samplers of host and memory find, as counters in
-// the trace of this process.
+// HostRecorder: samples what the machine and the process do besides the training, at an interval, and
+// records it as counters in the trace of this process.
 //
 //   Session session(options);
 //   const HostRecorder host(host_options_for(place));               // while it lives
 //   MemoryStats stats({.path = "m.yaml", .on_snapshot = memory_counters()});
 //
-// They record while the schedule does.
+// It reads /proc; a sample takes some 30 us of the sampler's thread.
+//
+//   counter          keys                                        of
+//   cpu              cpu_percent                                 host: 100 is all CPUs
+//   memory/virtual   used_gb, available_gb                       host; a GB is 1e9 bytes
+//   memory/swap      used_gb, free_gb                            host
+//   disk/DEV         read_mb_per_s, written_mb_per_s             disk; an MB is 1e6 bytes
+//   disk/DEV/ops     reads_per_s, writes_per_s                   disk
+//   disk/DEV/busy    busy_percent                                disk: time in which it had work
+//   network/NIC      sent_mb_per_s, received_mb_per_s            network interface
+//   cpu/process      cpu_percent                                 process: 100 is one CPU
+//   memory/rss       rss_mb                                      process
+//   memory/vms       vms_mb                                      process
+//
+// Counters have the names that Composer's profiler gives them, if it has them, but not its units:
+// it counts what it calls GB in 512 bytes, and sums up since the machine started what are rates
+// here. Disks are whole disks: partitions, and devices made of other disks, would count twice.
 #pragma once
 
-#include "record/host/host_sampler.h"
 #include "record/host/memory_scope.h"
-#include "record/recorder.h"
+#include "record/host/proc.h"
+#include "record/names/run_place.h"
 
+#include <array>
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
+#include <thread>
 #include <vector>
 
 #pragma GCC visibility push(default)
 
 namespace traceloom::record {
 
-// Counters by name, made when they first occur. Not thread-safe.
-class CounterTable {
- public:
-  void record(const HostCounter& counter);
-
- private:
-  std::map<std::string, Counter, std::less<>> counters_;
+struct HostSamplerOptions {
+  std::int64_t interval_ns = 500'000'000;
+  bool cpu = true;
+  bool memory = true;
+  bool disk = true;
+  bool network = true;
+  bool process = true;  // CPU time and memory of this process
+  // The folders of the files; tests use others.
+  std::string proc = "/proc";
+  std::string block_devices = "/sys/block";
 };
 
-class HostRecorder {
- public:
-  explicit HostRecorder(const HostSamplerOptions& options)
-      : sampler_(options, [this](const HostCounter& counter) { table_.record(counter); }) {}
+// Returns the options for one process: the first one of a node samples the host, the others only
+// themselves.
+HostSamplerOptions host_options_for(const RunPlace& place);
 
-  std::vector<std::string> missing() const { return sampler_.missing(); }
+// One counter with up to two values, valid during the call only.
+struct HostCounter {
+  std::string_view name;
+  std::string_view category;  // "cpu", "memory", "disk", "net"
+  std::array<std::string_view, 2> keys;
+  std::array<double, 2> values{};
+  std::size_t count = 0;  // number of keys and values
+};
+using HostSink = std::function<void(const HostCounter&)>;
+
+// Records it in the trace, while the schedule records.
+void record_counter(const HostCounter& counter);
+
+// Reads the counters once a call, without a thread. Rates and shares are those since the call
+// before, so the first call gives none of them. Not thread-safe.
+class HostReader {
+ public:
+  explicit HostReader(const HostSamplerOptions& options);
+
+  // `now_ns` is a time on a clock that never steps back. A disk or network interface that stops
+  // working is reported once more, and then not until it does something again.
+  void read(std::int64_t now_ns, const HostSink& sink);
+
+  // Returns the wanted files that cannot be read, such as "/proc/diskstats".
+  std::vector<std::string> missing() const;
 
  private:
-  CounterTable table_;  // used by the sampler's thread
-  HostSampler sampler_;
+  bool is_whole_disk(const std::string& device);
+  void read_cpu(const HostSink& sink);
+  void read_memory(const HostSink& sink);
+  void read_disks(double seconds, const HostSink& sink);
+  void read_network(double seconds, const HostSink& sink);
+  void read_process(double seconds, const HostSink& sink);
+  void emit_disk(const DiskCounters& now, const DiskCounters& before, double seconds,
+                 const HostSink& sink);
+  void emit_if_busy(const HostCounter& counter, const HostSink& sink);
+
+  std::string block_devices_;
+  // The files that are wanted.
+  std::optional<ProcFile> stat_;
+  std::optional<ProcFile> meminfo_;
+  std::optional<ProcFile> diskstats_;
+  std::optional<ProcFile> net_dev_;
+  std::optional<ProcFile> self_;
+  double ticks_per_second_;
+  double page_bytes_;
+  std::int64_t last_ns_ = 0;
+  bool has_last_ = false;
+  std::optional<CpuTimes> cpu_;
+  std::map<std::string, DiskCounters> disks_;
+  std::map<std::string, NicCounters> nics_;
+  std::map<std::string, bool> whole_disks_;
+  std::map<std::string, bool> busy_;  // key: name of the counter; it was not 0 at the last read
+  std::optional<std::uint64_t> process_ticks_;
+};
+
+// Runs a thread that reads at multiples of the interval since the start, so that samples do not
+// drift. It reads at once when it starts. An exception of the sink ends the sampling.
+class HostSampler {
+ public:
+  // Throws std::invalid_argument for an interval below 1 ms.
+  HostSampler(const HostSamplerOptions& options, HostSink sink);
+  // Reads once more, so that the end of the run is covered, and stops.
+  ~HostSampler();
+  HostSampler(const HostSampler&) = delete;
+  HostSampler& operator=(const HostSampler&) = delete;
+
+  const std::vector<std::string>& missing() const { return missing_; }
+
+ private:
+  void run();
+
+  std::int64_t interval_ns_;
+  HostReader reader_;
+  HostSink sink_;
+  std::vector<std::string> missing_;
+  pid_t process_;  // the process that has the thread
+  // Stops the thread; in a child of fork() it is left as it is.
+  struct Stop {
+    std::mutex mutex;
+    std::condition_variable wake;
+    bool is_wanted = false;
+  };
+  std::unique_ptr<Stop> stop_;
+  std::thread thread_;
+};
+
+class HostRecorder : public HostSampler {
+ public:
+  explicit HostRecorder(const HostSamplerOptions& options) : HostSampler(options, record_counter) {}
 };
 
 // Returns a function for MemoryStatsOptions::on_snapshot. It records memory/rss and memory/vms in

@@ -2,7 +2,7 @@
 
 #include "base/json_string.h"
 #include "base/problems.h"
-#include "record/host/proc_text.h"
+#include "record/host/proc.h"
 
 #include <fmt/format.h>
 

@@ -22,8 +22,6 @@
 // of YAML or, if its name ends in .json, as an object of JSON; a killed run leaves what it wrote.
 #pragma once
 
-#include "record/host/proc_file.h"
-
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -39,6 +37,8 @@
 #pragma GCC visibility push(default)
 
 namespace traceloom::record {
+
+class ProcFile;  // proc.h
 
 struct MemorySnapshot {
   std::string key;  // "0.training_step.2.start"

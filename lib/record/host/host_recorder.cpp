@@ -1,6 +1,6 @@
-#include "record/host/host_sampler.h"
-
 #include "record/host/host_recorder.h"
+
+#include "record/recorder.h"
 #include "record/support/process_support.h"
 
 #include <fmt/format.h>
@@ -229,34 +229,21 @@ void HostSampler::run() {
   }
 }
 
-void CounterTable::record(const HostCounter& counter) {
-  auto found = counters_.find(counter.name);
-  if (found == counters_.end()) {
-    std::vector<std::string> keys;
-    keys.reserve(counter.count);
-    for (std::size_t i = 0; i < counter.count; ++i) keys.emplace_back(counter.keys[i]);
-    found = counters_
-                .try_emplace(std::string(counter.name), std::string(counter.name),
-                             std::string(counter.category), keys)
-                .first;
-  }
-  found->second.record_all(counter.values.data(), counter.count);
+void record_counter(const HostCounter& counter) {
+  const std::vector<std::string> keys(counter.keys.begin(), counter.keys.begin() + counter.count);
+  Counter(std::string(counter.name), std::string(counter.category), keys)
+      .record_all(counter.values.data(), counter.count);
 }
 
 std::function<void(const MemorySnapshot&)> memory_counters() {
-  struct Shared {
-    std::mutex mutex;  // scopes may be in several threads
-    CounterTable table;
-  };
-  return [shared = std::make_shared<Shared>()](const MemorySnapshot& snapshot) {
-    const std::lock_guard lock(shared->mutex);
-    const auto record = [&](std::string_view name, std::string_view key, double value) {
-      shared->table.record({name, "memory", {key, {}}, {value, 0}, 1});
-    };
-    record("memory/rss", "rss_mb", static_cast<double>(snapshot.rss) / kMb);
-    record("memory/vms", "vms_mb", static_cast<double>(snapshot.vms) / kMb);
+  return [](const MemorySnapshot& snapshot) {
+    record_counter(
+        counter_of("memory/rss", "memory", "rss_mb", static_cast<double>(snapshot.rss) / kMb));
+    record_counter(
+        counter_of("memory/vms", "memory", "vms_mb", static_cast<double>(snapshot.vms) / kMb));
     for (const auto& [name, bytes] : snapshot.bytes)
-      record("memory/bytes/" + name, "bytes", static_cast<double>(bytes));
+      record_counter(
+          counter_of("memory/bytes/" + name, "memory", "bytes", static_cast<double>(bytes)));
   };
 }
 

@@ -1,7 +1,4 @@
-#include "record/host/proc_text.h"
-
-#include "record/host/proc_file.h"
-#include "record/host/process_tree.h"
+#include "record/host/proc.h"
 
 #include <algorithm>
 #include <array>
