@@ -69,6 +69,30 @@ class JsonWriter {
   std::vector<Level> levels_;
 };
 
+// json_object(): an object of a few members, on one line.
+//
+//   json_object("rank", 3, "host", "a")   // {"rank":3,"host":"a"}
+
+inline void write_members(JsonWriter& /*json*/) {}
+template <typename Value, typename... More>
+void write_members(JsonWriter& json, std::string_view key, const Value& value,
+                   const More&... more) {
+  json.key(key);
+  json.value(value);
+  write_members(json, more...);
+}
+
+// Values are of any type that JsonWriter::value() takes.
+template <typename... Members>
+std::string json_object(const Members&... members) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  write_members(json, members...);
+  json.end_object();
+  return text;
+}
+
 // write_list: writes a range as a member of an object, whose value is an array.
 //
 //   json.begin_object();

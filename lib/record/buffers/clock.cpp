@@ -9,6 +9,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timex.h>
@@ -243,21 +244,9 @@ std::string rounds_json(const SyncRounds& rounds, const TimeLine& line, const ch
 }
 
 std::string pair_json(const ClockPair& pair, const char* when) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("when");
-  json.value(when);
-  json.key("mono");
-  json.value(pair.monotonic_ns);
-  json.key("real");
-  json.value(pair.realtime_ns);
-  json.key("tsc");
-  json.value(detail::clock_is_tsc.load(std::memory_order_relaxed) ? pair.ticks : 0);
-  json.key("bracket_ns");
-  json.value(pair.bracket_ns);
-  json.end_object();
-  return text;
+  const bool is_tsc = detail::clock_is_tsc.load(std::memory_order_relaxed);
+  return json_object("when", when, "mono", pair.monotonic_ns, "real", pair.realtime_ns, "tsc",
+                     is_tsc ? pair.ticks : 0, "bracket_ns", pair.bracket_ns);
 }
 
 std::string boot_id() {
@@ -270,43 +259,21 @@ std::string boot_id() {
 std::string host_json() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
+  // A container may have a CLOCK_MONOTONIC of its own.
   struct stat space {};
-  const bool has_space = stat("/proc/self/ns/time", &space) == 0;
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("name");
-  json.value(name.data());
-  json.key("boot_id");
-  json.value(boot_id());
-  json.key("time_ns");  // a container may have a CLOCK_MONOTONIC of its own
-  if (has_space)
-    json.value(space.st_ino);
-  else
-    json.null();
-  json.key("pid");
-  json.value(getpid());
-  json.end_object();
-  return text;
+  std::optional<ino_t> time_space;
+  if (stat("/proc/self/ns/time", &space) == 0) time_space = space.st_ino;
+  return json_object("name", name.data(), "boot_id", boot_id(), "time_ns", time_space, "pid",
+                     getpid());
 }
 
 std::string ntp_json() {
   timex ntp{};
   const int status = adjtimex(&ntp);
   constexpr double kScaledPpm = 65536;
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("synchronized");
-  json.value(status >= 0 && status != TIME_ERROR);
-  json.key("maxerror_us");
-  json.value(ntp.maxerror);
-  json.key("esterror_us");
-  json.value(ntp.esterror);
-  json.key("freq_ppm");
-  json.value(static_cast<double>(ntp.freq) / kScaledPpm);
-  json.end_object();
-  return text;
+  return json_object("synchronized", status >= 0 && status != TIME_ERROR, "maxerror_us",
+                     ntp.maxerror, "esterror_us", ntp.esterror, "freq_ppm",
+                     static_cast<double>(ntp.freq) / kScaledPpm);
 }
 
 }  // namespace traceloom::record
