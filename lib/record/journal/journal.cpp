@@ -28,26 +28,6 @@ void append_text(std::string& out, const std::string& text) {
   out += text;
 }
 
-std::uint32_t take_number(std::string_view& text) {
-  std::uint32_t number = 0;
-  if (text.size() < sizeof number) {
-    text = {};
-    return 0;
-  }
-  std::memcpy(&number, text.data(), sizeof number);
-  text.remove_prefix(sizeof number);
-  return number;
-}
-
-// If the size is damaged, the text ends at a zero: the room for labels is full of them, and each of
-// a name would be written as six characters, for each event.
-std::string take_text(std::string_view& text) {
-  const std::uint32_t size = take_number(text);
-  const std::string_view taken = text.substr(0, size);
-  text.remove_prefix(taken.size());
-  return std::string(taken.substr(0, taken.find('\0')));
-}
-
 template <std::size_t kSize>
 void set_text(std::array<char, kSize>& to, const std::string& text) {
   to.fill(0);
@@ -161,21 +141,6 @@ void Journal::add_label(const Label& label) {
   }
   std::memcpy(layout_->labels.data() + used, text.data(), text.size());
   layout_->label_bytes.store(used + text.size(), std::memory_order_release);
-}
-
-std::vector<JournalLabel> read_labels(std::string_view text) {
-  std::vector<JournalLabel> labels;
-  while (!text.empty()) {
-    JournalLabel label;
-    label.id = take_number(text);
-    label.name = take_text(text);
-    label.categories = take_text(text);
-    std::uint32_t keys = take_number(text);
-    if (keys > kMostKeys) break;  // damaged: what follows is no label, either
-    for (; keys > 0 && !text.empty(); --keys) label.keys.push_back(take_text(text));
-    labels.push_back(std::move(label));
-  }
-  return labels;
 }
 
 void Journal::add_segment(const TimeLine::Segment& segment) {
@@ -330,8 +295,7 @@ void DeadJournal::check() {
 // Refuses numbers that the recorder never writes. If they were believed, or cut to what is
 // possible, the journal would be deleted with events in it that nobody has seen.
 void DeadJournal::check_counts() const {
-  const JournalLayout::Commit& now = commit();
-  if (now.progress_count > JournalLayout::kMaxChunks ||
+  if (commit().progress_count > JournalLayout::kMaxChunks ||
       layout().label_bytes.load() > JournalLayout::kLabelBytes)
     throw Error(path_, "is damaged: it says that it has more than fits in; it stays as it is");
   for (std::size_t i = 0; i < layout().chunk_count; ++i) {
@@ -339,10 +303,7 @@ void DeadJournal::check_counts() const {
     const std::uint32_t state = header.state.load();
     if (state == kFreeChunk) continue;
     const std::uint32_t committed = header.committed.load();
-    std::uint32_t written = header.written.load();
-    for (std::size_t k = 0; k < now.progress_count; ++k)
-      if (now.progress[k].sequence == header.sequence)
-        written = std::max(written, now.progress[k].written);
+    const std::uint32_t written = written_of(header);
     if (state > kFullChunk || committed > detail::kChunkSlots)
       throw Error(path_, fmt::format("is damaged: its block {} of events has {} of {}, in state "
                                      "{}; it stays as it is",
@@ -352,6 +313,14 @@ void DeadJournal::check_counts() const {
                                      "{} are in the trace; it stays as it is",
                                      committed, i, written));
   }
+}
+
+std::uint32_t DeadJournal::written_of(const detail::ChunkHeader& chunk) const {
+  std::uint32_t written = chunk.written.load();
+  for (std::size_t i = 0; i < commit().progress_count; ++i)
+    if (commit().progress[i].sequence == chunk.sequence)
+      written = std::max(written, commit().progress[i].written);
+  return written;
 }
 
 std::string DeadJournal::trace_path() const {

@@ -146,15 +146,6 @@ class Journal {
 // lock before has deleted it. Throws Error if nothing can be locked.
 bool lock_journal(int file, const std::string& path);
 
-// A label as a journal has it.
-struct JournalLabel {
-  std::uint32_t id = 0;
-  std::string name;
-  std::string categories;
-  std::vector<std::string> keys;
-};
-std::vector<JournalLabel> read_labels(std::string_view text);
-
 // DeadJournal: the journal of a process that has died, checked before anything in it is believed.
 //
 //   DeadJournal journal(path);
@@ -195,6 +186,8 @@ class DeadJournal {
   std::string trace_path() const;
   std::string boot_id() const;
   detail::ChunkHeader& chunk(std::size_t index) const;
+  // Returns how many slots of it are in the trace.
+  std::uint32_t written_of(const detail::ChunkHeader& chunk) const;
 
  private:
   void map();

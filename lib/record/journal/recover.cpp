@@ -1,10 +1,13 @@
 #include "record/journal/recover.h"
 
-#include "base/json_string.h"
 #include "base/problems.h"
 #include "base/units.h"
+#include "output/json_writer.h"
+#include "record/buffers/clock.h"
 #include "record/files/event_sources.h"
+#include "record/files/json_sink.h"
 #include "record/files/trace_file.h"
+#include "record/journal/journal.h"
 #include "record/support/process_support.h"
 
 #include <fmt/format.h>
@@ -14,6 +17,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string_view>
 #include <sys/stat.h>
@@ -88,120 +92,182 @@ std::string name_of(const detail::ChunkHeader& chunk) {
   return {chunk.thread_name, strnlen(chunk.thread_name, sizeof chunk.thread_name)};
 }
 
-}  // namespace
-
-JournalLabels::JournalLabels(const JournalLayout& journal) {
-  const std::size_t bytes =
-      std::min<std::size_t>(journal.label_bytes.load(), JournalLayout::kLabelBytes);
-  for (JournalLabel& read : read_labels({journal.labels.data(), bytes})) {
-    Kept& kept = labels_[read.id];
-    kept.keys = std::move(read.keys);
-    kept.label = {0, std::move(read.name), std::move(read.categories), kept.keys.data(),
-                  kept.keys.size()};
-    kept.has_name = true;
+std::uint32_t take_number(std::string_view& text) {
+  std::uint32_t number = 0;
+  if (text.size() < sizeof number) {
+    text = {};
+    return 0;
   }
+  std::memcpy(&number, text.data(), sizeof number);
+  text.remove_prefix(sizeof number);
+  return number;
 }
 
-std::uint32_t JournalLabels::number_of(std::uint32_t id) {
-  Kept& kept = labels_[id];
-  if (kept.label.id != 0) return kept.label.id;
-  numbered_.push_back(&kept);
-  kept.label.id = static_cast<std::uint32_t>(numbered_.size());
-  if (!kept.has_name) kept.label.name = "marker " + std::to_string(id);
-  return kept.label.id;
+// If the size is damaged, the text ends at a zero: the room for labels is full of them, and each of
+// a name would be written as six characters, for each event.
+std::string take_text(std::string_view& text) {
+  const std::uint32_t size = take_number(text);
+  const std::string_view taken = text.substr(0, size);
+  text.remove_prefix(taken.size());
+  return std::string(taken.substr(0, taken.find('\0')));
 }
 
-JournalRest::JournalRest(const DeadJournal& journal) : journal_(journal), line_(line_of(journal)) {
-  const JournalLayout::Commit& commit = journal.commit();
-  std::map<std::uint64_t, std::uint32_t> written;  // key: sequence
-  for (std::uint64_t i = 0; i < commit.progress_count; ++i)
-    written[commit.progress[i].sequence] = commit.progress[i].written;
-  for (std::size_t i = 0; i < journal.layout().chunk_count; ++i) {
-    detail::ChunkHeader& header = journal.chunk(i);
-    if (header.state.load() == kFreeChunk) continue;
-    Chunk chunk{&header, header.written.load(), header.committed.load()};
-    if (const auto known = written.find(header.sequence); known != written.end())
-      chunk.from = std::max(chunk.from, known->second);
-    if (chunk.from < chunk.to) chunks_.push_back(chunk);
-  }
-  std::sort(chunks_.begin(), chunks_.end(),
-            [](const Chunk& a, const Chunk& b) { return a.header->sequence < b.header->sequence; });
-}
-
-void JournalRest::name_threads(JsonSink& sink, std::int64_t at_ns) const {
-  std::set<std::uint32_t> named;
-  for (const Chunk& chunk : chunks_)
-    if (named.insert(chunk.header->tid).second)
-      sink.metadata({"thread_name", "{\"name\":" + json_string(name_of(*chunk.header)) + "}", at_ns,
-                     chunk.header->tid});
-}
-
-JournalRest::SlotUse JournalRest::use_of(const Chunk& chunk, std::uint32_t at) const {
-  const detail::Slot& slot = chunk.header->slots()[at];
-  if (!has_form(slot) || slot.more_slots >= chunk.to - at) return SlotUse::damaged;
-  // All events of the journal ended in its session; the counters of processors differ by a little.
-  constexpr std::uint64_t kLittle = 1'000'000;
-  const std::uint64_t start = journal_.layout().start.ticks;
-  const std::uint64_t end = EventFeeder::commit_ticks(slot);
-  if ((end < start && start - end > kLittle) || !line_.has(end)) return SlotUse::damaged;
-  if (slot.time < start || EventFeeder::ends_before_it_begins(slot)) return SlotUse::none;
-  return line_.has(slot.time) ? SlotUse::event : SlotUse::damaged;
-}
-
-bool JournalRest::is_unreadable() const {
-  bool has_damage = false;
-  for (const Chunk& chunk : chunks_) {
-    for (std::uint32_t i = chunk.from; i < chunk.to;) {
-      const SlotUse use = use_of(chunk, i);
-      if (use == SlotUse::event) return false;
-      has_damage |= use == SlotUse::damaged;
-      i += use == SlotUse::damaged ? 1U : 1U + chunk.header->slots()[i].more_slots;
+// Labels of a journal, by the numbers that they get here: 1, 2, ... without a gap.
+class JournalLabels {
+ public:
+  explicit JournalLabels(const JournalLayout& journal) {
+    std::string_view text(journal.labels.data(), std::min<std::size_t>(journal.label_bytes.load(),
+                                                                       JournalLayout::kLabelBytes));
+    while (!text.empty()) {
+      Kept read;
+      const std::uint32_t id = take_number(text);
+      read.label.name = take_text(text);
+      read.label.categories = take_text(text);
+      std::uint32_t keys = take_number(text);
+      if (keys > kMostKeys) break;  // damaged: what follows is no label, either
+      for (; keys > 0 && !text.empty(); --keys) read.keys.push_back(take_text(text));
+      read.has_name = true;
+      Kept& kept = labels_[id] = std::move(read);
+      kept.label.keys = kept.keys.data();
+      kept.label.key_count = kept.keys.size();
     }
   }
-  return has_damage;
-}
 
-JournalRest::Counts JournalRest::write(JsonSink& sink) const {
-  JournalLabels labels(journal_.layout());
-  EventFeeder feeder(line_, [&](std::uint32_t number) { return labels.find(number); });
-  const auto to_sink = [&](const auto& use) { use(sink); };
-  Counts counts;
-  for (const Chunk& chunk : chunks_) {
-    const EventThread thread{chunk.header->tid, name_of(*chunk.header)};
-    for (std::uint32_t i = chunk.from; i < chunk.to;) {
-      detail::Slot& slot = chunk.header->slots()[i];
-      const SlotUse use = use_of(chunk, i);
-      if (use == SlotUse::damaged) ++counts.damaged;
-      // A damaged slot does not say how many slots belong to it, either.
-      i += use == SlotUse::damaged ? 1U : 1U + slot.more_slots;
-      if (use != SlotUse::event) continue;
-      slot.site = labels.number_of(slot.site);
-      // A begin that is not among these events is in the file, if it is of that file's time.
-      if (slot.kind == detail::Kind::end && slot.time >= journal_.commit().begin_ticks)
-        feeder.assume_open(slot);
-      counts.add(feeder.feed(slot, thread, to_sink), labels.has_name(slot.site));
-      if (sink.wants_flush()) sink.flush();
+  // Returns the number of the label that the journal calls `id`. A label without a name there gets
+  // one.
+  std::uint32_t number_of(std::uint32_t id) {
+    Kept& kept = labels_[id];
+    if (kept.label.id != 0) return kept.label.id;
+    numbered_.push_back(&kept);
+    kept.label.id = static_cast<std::uint32_t>(numbered_.size());
+    if (!kept.has_name) kept.label.name = "marker " + std::to_string(id);
+    return kept.label.id;
+  }
+  bool has_name(std::uint32_t number) const { return numbered_.at(number - 1)->has_name; }
+  const EventLabel* find(std::uint32_t number) const { return &numbered_.at(number - 1)->label; }
+
+ private:
+  struct Kept {
+    EventLabel label;
+    std::vector<std::string> keys;
+    bool has_name = false;
+  };
+  std::map<std::uint32_t, Kept> labels_;
+  std::vector<const Kept*> numbered_;
+};
+
+// The events of a journal that its trace file does not have. What the journal says of them may be
+// damaged: slots with impossible numbers are no events, and are counted.
+class JournalRest {
+ public:
+  // `journal` must have been checked, and must outlive this object. Throws Error if its times are
+  // impossible.
+  explicit JournalRest(const DeadJournal& journal) : journal_(journal), line_(line_of(journal)) {
+    for (std::size_t i = 0; i < journal.layout().chunk_count; ++i) {
+      detail::ChunkHeader& header = journal.chunk(i);
+      if (header.state.load() == kFreeChunk) continue;
+      const Chunk chunk{&header, journal.written_of(header), header.committed.load()};
+      if (chunk.from < chunk.to) chunks_.push_back(chunk);
+    }
+    std::sort(chunks_.begin(), chunks_.end(), [](const Chunk& a, const Chunk& b) {
+      return a.header->sequence < b.header->sequence;
+    });
+  }
+
+  bool empty() const { return chunks_.empty(); }
+
+  // True if there is damage, and not a single event.
+  bool is_unreadable() const {
+    bool has_damage = false;
+    for (const Chunk& chunk : chunks_) {
+      for (std::uint32_t i = chunk.from; i < chunk.to;) {
+        const SlotUse use = use_of(chunk, i);
+        if (use == SlotUse::event) return false;
+        has_damage |= use == SlotUse::damaged;
+        i += use == SlotUse::damaged ? 1U : 1U + chunk.header->slots()[i].more_slots;
+      }
+    }
+    return has_damage;
+  }
+
+  // Names the threads that have events here.
+  void name_threads(JsonSink& sink, std::int64_t at_ns) const {
+    std::set<std::uint32_t> named;
+    for (const Chunk& chunk : chunks_)
+      if (named.insert(chunk.header->tid).second)
+        sink.metadata(
+            {"thread_name", json_object("name", name_of(*chunk.header)), at_ns, chunk.header->tid});
+  }
+
+  // Returns what became of the events.
+  RecoveredTrace write(JsonSink& sink) const {
+    JournalLabels labels(journal_.layout());
+    EventFeeder feeder(line_, [&](std::uint32_t number) { return labels.find(number); });
+    const auto to_sink = [&](const auto& use) { use(sink); };
+    RecoveredTrace counts;
+    for (const Chunk& chunk : chunks_) {
+      const EventThread thread{chunk.header->tid, name_of(*chunk.header)};
+      for (std::uint32_t i = chunk.from; i < chunk.to;) {
+        detail::Slot& slot = chunk.header->slots()[i];
+        const SlotUse use = use_of(chunk, i);
+        if (use == SlotUse::damaged) ++counts.damaged;
+        // A damaged slot does not say how many slots belong to it, either.
+        i += use == SlotUse::damaged ? 1U : 1U + slot.more_slots;
+        if (use != SlotUse::event) continue;
+        slot.site = labels.number_of(slot.site);
+        // A begin that is not among these events is in the file, if it is of that file's time.
+        if (slot.kind == detail::Kind::end && slot.time >= journal_.commit().begin_ticks)
+          feeder.assume_open(slot);
+        count(feeder.feed(slot, thread, to_sink), labels.has_name(slot.site), counts);
+        if (sink.wants_flush()) sink.flush();
+      }
+    }
+    const std::uint64_t left_out = sink.take_left_out().events;
+    counts.events -= left_out;
+    counts.lost += left_out;
+    return counts;
+  }
+
+ private:
+  // A chunk that was in use, and its slots that are not in the file.
+  struct Chunk {
+    detail::ChunkHeader* header = nullptr;
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+  };
+
+  // `none` is an event that began before the session, or on another clock: it does not concern the
+  // session.
+  enum class SlotUse : std::uint8_t { event, none, damaged };
+
+  SlotUse use_of(const Chunk& chunk, std::uint32_t at) const {
+    const detail::Slot& slot = chunk.header->slots()[at];
+    if (!has_form(slot) || slot.more_slots >= chunk.to - at) return SlotUse::damaged;
+    // All events of the journal ended in its session; the counters of processors differ by a little.
+    constexpr std::uint64_t kLittle = 1'000'000;
+    const std::uint64_t start = journal_.layout().start.ticks;
+    const std::uint64_t end = EventFeeder::commit_ticks(slot);
+    if ((end < start && start - end > kLittle) || !line_.has(end)) return SlotUse::damaged;
+    if (slot.time < start || EventFeeder::ends_before_it_begins(slot)) return SlotUse::none;
+    return line_.has(slot.time) ? SlotUse::event : SlotUse::damaged;
+  }
+
+  static void count(bool is_written, bool has_name, RecoveredTrace& counts) {
+    if (is_written) {
+      ++counts.events;
+      if (!has_name) ++counts.unnamed;
+    } else if (has_name) {
+      ++counts.damaged;
+    } else {
+      ++counts.lost;
+      ++counts.nameless;
     }
   }
-  const std::uint64_t left_out = sink.take_left_out().events;
-  counts.events -= left_out;
-  counts.lost += left_out;
-  return counts;
-}
 
-void JournalRest::Counts::add(bool is_written, bool has_name) {
-  if (is_written) {
-    ++events;
-    if (!has_name) ++unnamed;
-  } else if (has_name) {
-    ++damaged;
-  } else {
-    ++lost;
-    ++nameless;
-  }
-}
-
-namespace {
+  const DeadJournal& journal_;
+  TimeLine line_;
+  std::vector<Chunk> chunks_;  // in the order in which threads got them
+};
 
 namespace fs = std::filesystem;
 
@@ -252,16 +318,17 @@ bool has_its_file(const DeadJournal& journal, const std::string& trace) {
 // Writes what a file without any text lacks.
 void write_opening(JsonSink& sink, const DeadJournal& journal, const JournalRest& rest) {
   const std::int64_t at_ns = journal.layout().start.realtime_ns;
-  const std::string rank = std::to_string(journal.layout().rank);
-  sink.metadata(
-      {"process_name", R"({"name":"Rank )" + rank + R"( training loop process"})", at_ns, 0});
-  sink.metadata({"global_rank", "{\"value\":" + rank + "}", at_ns, 0});
-  sink.metadata({"process_sort_index", "{\"sort_index\":" + rank + "}", at_ns, 0});
+  const std::int64_t rank = journal.layout().rank;
+  sink.metadata({"process_name",
+                 json_object("name", fmt::format("Rank {} training loop process", rank)), at_ns,
+                 0});
+  sink.metadata({"global_rank", json_object("value", rank), at_ns, 0});
+  sink.metadata({"process_sort_index", json_object("sort_index", rank), at_ns, 0});
   rest.name_threads(sink, at_ns);
 }
 
 // Returns what the recorder would have said at the end.
-std::string counts_json(const DeadJournal& journal, const JournalRest::Counts& rest) {
+std::string counts_json(const DeadJournal& journal, const RecoveredTrace& rest) {
   const JournalLayout::CycleCounts& before = journal.commit().counts;
   RecorderCounts counts;
   counts.events = before.written + rest.events;
@@ -315,21 +382,16 @@ class Completion {
     const CycleInfo cycle{journal_.layout().rank, 0, finished_path(trace_)};
     open();
     if (sink_.state().text_bytes == 0) write_opening(sink_, journal_, rest);
-    const JournalRest::Counts counts = rest.write(sink_);
+    RecoveredTrace result = rest.write(sink_);
     sink_.flush();
     sink_.write_end(
-        {{"recorder", counts_json(journal_, counts), journal_.layout().start.realtime_ns, 0}});
+        {{"recorder", counts_json(journal_, result), journal_.layout().start.realtime_ns, 0}});
     if (is_there_ && !goes_on_) {  // the new file says all that the old one says
       std::error_code ignored;     // then both are there
       fs::remove(trace_, ignored);
     }
     sink_.end_cycle(cycle);
-    RecoveredTrace result;
     result.path = sink_.final_path();
-    result.events = counts.events;
-    result.unnamed = counts.unnamed;
-    result.lost = counts.lost;
-    result.damaged = counts.damaged;
     return result;
   }
 
