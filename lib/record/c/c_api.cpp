@@ -21,9 +21,8 @@
 
 using namespace traceloom::record;
 
-struct traceloom_session {
-  explicit traceloom_session(Options options) : session(std::move(options)) {}
-  Session session;
+struct traceloom_session : Session {
+  using Session::Session;
 };
 
 namespace {
@@ -38,6 +37,14 @@ void copy_text(std::string_view from, char* to, std::size_t room) {
   while (count < from.size() && count > 0 && (from[count] & 0xC0) == 0x80) --count;
   std::copy_n(from.data(), count, to);
   to[count] = '\0';
+}
+
+// Does nothing for NULL.
+template <typename Object, typename Call>
+int with(Object* object, const Call& call) {
+  return guarded([&] {
+    if (object != nullptr) call(*object);
+  });
 }
 
 detail::Site* site_of(traceloom_marker* marker) {
@@ -61,35 +68,31 @@ const char* traceloom_last_error(void) {
 }
 
 int traceloom_place_from_environment(traceloom_options* options) {
-  return guarded([&] {
-    if (options == nullptr) return;
+  return with(options, [](traceloom_options& own) {
     traceloom_options all =
-        complete(options, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options");
+        complete(&own, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options");
     const RunPlace place = find_place({});
     all.rank = place.rank;
     all.local_rank = place.local_rank;
     all.node_rank = place.node_rank;
     all.world_size = place.world_size;
     all.local_world_size = place.local_world_size;
-    give_back(all, *options);
+    give_back(all, own);
   });
 }
 
 traceloom_session* traceloom_open(const traceloom_options* options) {
-  traceloom_session* session = nullptr;
-  guarded([&] { session = new traceloom_session(options_of(options)); });
-  return session;
+  return made([&] { return new traceloom_session(options_of(options)); });
 }
 
 int traceloom_close(traceloom_session* session) {
-  return guarded([&] {
-    if (session == nullptr) return;
-    if (Engine::is_calling())
+  return with(session, [](traceloom_session& own) {
+    if (is_session_calling())
       throw std::logic_error(
           "traceloom_close() was called in a handler or an on_saved of the session, which would "
           "wait for itself; the session is still open");
-    const std::unique_ptr<traceloom_session> owned(session);
-    const Status status = owned->session.close();
+    const std::unique_ptr<traceloom_session> owned(&own);
+    const Status status = own.close();
     if (status.lost > 0)
       throw std::runtime_error(std::to_string(status.lost) +
                                " events are lost: " + status.last_error);
@@ -97,64 +100,51 @@ int traceloom_close(traceloom_session* session) {
 }
 
 int traceloom_batch_begin(traceloom_session* session, const traceloom_position* at) {
-  return guarded([&] {
-    if (session != nullptr) session->session.batch_begin(position_of(at));
-  });
+  return with(session, [&](Session& own) { own.batch_begin(position_of(at)); });
 }
 
 int traceloom_batch_end(traceloom_session* session, const traceloom_position* at) {
-  return guarded([&] {
-    if (session != nullptr) session->session.batch_end(position_of(at));
-  });
+  return with(session, [&](Session& own) { own.batch_end(position_of(at)); });
 }
 
 int traceloom_set_position(traceloom_session* session, const traceloom_position* at) {
-  return guarded([&] {
-    if (session != nullptr) session->session.set_position(position_of(at));
-  });
+  return with(session, [&](Session& own) { own.set_position(position_of(at)); });
 }
 
 int traceloom_current_action(const traceloom_session* session) {
-  return session == nullptr ? kFailed : static_cast<int>(session->session.action());
+  return session == nullptr ? kFailed : static_cast<int>(session->action());
 }
 
 int traceloom_record_chrome_json_trace_file(traceloom_session* session, const char* path) {
-  return guarded([&] {
-    if (session == nullptr) return;
+  return with(session, [&](Session& own) {
     if (path == nullptr) throw std::invalid_argument("the path of the external trace is NULL");
-    session->session.record_chrome_json_trace_file(path);
+    own.record_chrome_json_trace_file(path);
   });
 }
 
 int traceloom_flush(traceloom_session* session) {
-  return guarded([&] {
-    if (session != nullptr) session->session.flush();
-  });
+  return with(session, [](Session& own) { own.flush(); });
 }
 
 int traceloom_wait_saved(traceloom_session* session, uint32_t timeout_ms) {
   bool is_saved = true;
-  const int result = guarded([&] {
-    if (session != nullptr) is_saved = session->session.wait_saved(timeout_ms);
-  });
+  const int result = with(session, [&](Session& own) { is_saved = own.wait_saved(timeout_ms); });
   return result == 0 && is_saved ? 1 : 0;
 }
 
 int traceloom_saved_traces(const traceloom_session* session,
                            void (*tell)(void* arg, const traceloom_saved_trace* trace), void* arg) {
-  return guarded([&] {
-    if (session == nullptr) return;
+  return with(session, [&](const Session& own) {
     if (tell == nullptr) throw std::invalid_argument("no function gets the saved traces");
-    for (const SavedTrace& saved : session->session.saved_traces())
-      tell_saved_trace(saved, tell, arg);
+    for (const SavedTrace& saved : own.saved_traces()) tell_saved_trace(saved, tell, arg);
   });
 }
 
 int traceloom_get_status(const traceloom_session* session, traceloom_status* status) {
-  if (session == nullptr || status == nullptr) return 0;
-  return guarded([&] {
+  if (status == nullptr) return 0;
+  return with(session, [&](const Session& own) {
     check_size(status->size, "traceloom_status");
-    const Status from = session->session.status();
+    const Status from = own.status();
     traceloom_status all{status->size, from.events,          from.dropped, from.lost, from.misuses,
                          from.bytes,   from.peak_pool_bytes, "",           ""};
     copy_text(from.clock, all.clock, sizeof all.clock);
@@ -201,8 +191,7 @@ void traceloom_instant(traceloom_marker* marker) {
 traceloom_counter* traceloom_counter_new(const char* name, const char* categories,
                                          const char* const* keys, size_t key_count,
                                          uint32_t actions) {
-  detail::Site* site = nullptr;
-  guarded([&] {
+  return made([&] {
     const std::string text = text_or_empty(name);
     if (keys == nullptr && key_count > 0)
       throw std::invalid_argument("counter '" + text + "': " + std::to_string(key_count) +
@@ -210,9 +199,9 @@ traceloom_counter* traceloom_counter_new(const char* name, const char* categorie
     std::vector<std::string> names;
     names.reserve(key_count);
     for (size_t i = 0; i < key_count; ++i) names.push_back(text_or_empty(keys[i]));
-    site = detail::register_counter(text, text_or_empty(categories), names, actions_of(actions));
+    return reinterpret_cast<traceloom_counter*>(
+        detail::register_counter(text, text_or_empty(categories), names, actions_of(actions)));
   });
-  return reinterpret_cast<traceloom_counter*>(site);
 }
 
 void traceloom_count(traceloom_counter* counter, const double* values, size_t count) {
@@ -230,11 +219,8 @@ void traceloom_set_thread_name(const char* name) {
 
 // The host's samples of traceloom.h.
 
-struct traceloom_host {
-  explicit traceloom_host(const HostSamplerOptions& options)
-      : recorder(options), missing(recorder.missing()) {}
-  const HostRecorder recorder;
-  const std::vector<std::string> missing;
+struct traceloom_host : HostRecorder {
+  using HostRecorder::HostRecorder;
 };
 
 namespace {
@@ -275,13 +261,11 @@ int traceloom_host_share(traceloom_host_options* options, const traceloom_option
 }
 
 traceloom_host* traceloom_host_start(const traceloom_host_options* options) {
-  traceloom_host* host = nullptr;
-  guarded([&] { host = new traceloom_host(host_options_of(options)); });
-  return host;
+  return made([&] { return new traceloom_host(host_options_of(options)); });
 }
 
 const char* traceloom_host_missing(const traceloom_host* host, size_t i) {
-  return host == nullptr || i >= host->missing.size() ? nullptr : host->missing[i].c_str();
+  return host == nullptr || i >= host->missing().size() ? nullptr : host->missing()[i].c_str();
 }
 
 int traceloom_host_stop(traceloom_host* host) {
@@ -349,17 +333,13 @@ MemoryStatsOptions memory_options_of(const traceloom_memory_options* given) {
 extern "C" {
 
 traceloom_memory* traceloom_memory_open(const traceloom_memory_options* options) {
-  traceloom_memory* memory = nullptr;
-  guarded([&] { memory = new traceloom_memory(memory_options_of(options)); });
-  return memory;
+  return made([&] { return new traceloom_memory(memory_options_of(options)); });
 }
 
 traceloom_memory_scope* traceloom_memory_begin(traceloom_memory* memory, const char* scope) {
-  traceloom_memory_scope* open = nullptr;
-  guarded([&] {
-    if (memory != nullptr) open = new traceloom_memory_scope(memory->stats, scope);
+  return made([&] {
+    return memory == nullptr ? nullptr : new traceloom_memory_scope(memory->stats, scope);
   });
-  return open;
 }
 
 int traceloom_memory_end(traceloom_memory_scope* scope) {
@@ -367,18 +347,18 @@ int traceloom_memory_end(traceloom_memory_scope* scope) {
 }
 
 int traceloom_memory_add_bytes(traceloom_memory* memory, const char* counter, int64_t bytes) {
-  return guarded([&] {
-    if (memory != nullptr) memory->stats->add_bytes(text_or_empty(counter), bytes);
+  return with(memory, [&](const traceloom_memory& own) {
+    own.stats->add_bytes(text_or_empty(counter), bytes);
   });
 }
 
 int traceloom_memory_get_growth(const traceloom_memory* memory, const char* scope,
                                 traceloom_memory_growth* growth) {
-  if (memory == nullptr || growth == nullptr) return 0;
-  return guarded([&] {
+  if (growth == nullptr) return 0;
+  return with(memory, [&](const traceloom_memory& own) {
     check_size(growth->size, "traceloom_memory_growth");
     traceloom_memory_growth all{};
-    for (const MemoryGrowth& from : memory->stats->growth())
+    for (const MemoryGrowth& from : own.stats->growth())
       if (from.scope == text_or_empty(scope))
         all = {0, from.iterations, from.rss_sum, from.rss_min, from.rss_max, from.rss_last};
     all.size = growth->size;
@@ -387,16 +367,13 @@ int traceloom_memory_get_growth(const traceloom_memory* memory, const char* scop
 }
 
 int traceloom_memory_flush(traceloom_memory* memory) {
-  return guarded([&] {
-    if (memory != nullptr) memory->stats->flush();
-  });
+  return with(memory, [](const traceloom_memory& own) { own.stats->flush(); });
 }
 
 int traceloom_memory_close(traceloom_memory* memory) {
-  return guarded([&] {
-    const std::unique_ptr<traceloom_memory> owned(memory);
-    if (owned == nullptr) return;
-    if (const std::string problem = owned->stats->error(); !problem.empty())
+  return with(memory, [](traceloom_memory& own) {
+    const std::unique_ptr<traceloom_memory> owned(&own);
+    if (const std::string problem = own.stats->error(); !problem.empty())
       throw std::runtime_error(problem);
   });
 }

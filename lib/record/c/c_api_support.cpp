@@ -2,9 +2,11 @@
 
 #include "record/names/schedule.h"
 #include "record/names/session_place.h"
+#include "record/trace_handler.h"
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -21,44 +23,29 @@ class CHandler : public TraceHandler {
   }
 
   void duration(const DurationEvent& from) override {
-    const traceloom_duration_event event{sizeof event,
-                                         from.label->id,
-                                         from.label->name.c_str(),
-                                         from.label->categories.c_str(),
-                                         from.thread->name.c_str(),
-                                         from.thread->tid,
-                                         from.begin_ns,
-                                         from.duration_ns,
-                                         from.epoch,
-                                         from.batch,
-                                         static_cast<int>(from.part)};
+    auto event = event_of<traceloom_duration_event>(from);
+    event.begin_ns = from.begin_ns;
+    event.duration_ns = from.duration_ns;
+    event.epoch = from.epoch;
+    event.batch = from.batch;
+    event.part = static_cast<int>(from.part);
     tell("duration", calls_.duration, &event);
   }
 
   void instant(const InstantEvent& from) override {
-    const traceloom_instant_event event{sizeof event,
-                                        from.label->id,
-                                        from.label->name.c_str(),
-                                        from.label->categories.c_str(),
-                                        from.thread->name.c_str(),
-                                        from.thread->tid,
-                                        from.at_ns,
-                                        from.epoch,
-                                        from.batch};
+    auto event = event_of<traceloom_instant_event>(from);
+    event.at_ns = from.at_ns;
+    event.epoch = from.epoch;
+    event.batch = from.batch;
     tell("instant", calls_.instant, &event);
   }
 
   void counter(const CounterEvent& from) override {
-    const traceloom_counter_event event{sizeof event,
-                                        from.label->id,
-                                        from.label->name.c_str(),
-                                        from.label->categories.c_str(),
-                                        from.thread->name.c_str(),
-                                        from.thread->tid,
-                                        from.at_ns,
-                                        keys_of(*from.label),
-                                        from.values,
-                                        from.value_count};
+    auto event = event_of<traceloom_counter_event>(from);
+    event.at_ns = from.at_ns;
+    event.keys = keys_of(*from.label);
+    event.values = from.values;
+    event.count = from.value_count;
     tell("counter", calls_.counter, &event);
   }
 
@@ -82,6 +69,19 @@ class CHandler : public TraceHandler {
   }
 
  private:
+  // Fills in what events of all kinds have.
+  template <typename Event>
+  static Event event_of(const auto& from) {
+    Event event{};
+    event.size = sizeof event;
+    event.label = from.label->id;
+    event.name = from.label->name.c_str();
+    event.categories = from.label->categories.c_str();
+    event.thread_name = from.thread->name.c_str();
+    event.tid = from.thread->tid;
+    return event;
+  }
+
   static traceloom_cycle_info info_of(const CycleInfo& cycle) {
     return {sizeof(traceloom_cycle_info), cycle.rank, cycle.number, cycle.path.c_str()};
   }
@@ -109,16 +109,12 @@ class CHandler : public TraceHandler {
   std::vector<std::vector<const char*>> keys_;
 };
 
-}  // namespace
-
 std::shared_ptr<TraceHandler> handler_of(const traceloom_handler* given, std::size_t place) {
   if (given == nullptr)
     throw std::invalid_argument(fmt::format("traceloom_options.handlers[{}] is NULL", place));
   return std::make_shared<CHandler>(
       complete(given, traceloom_handler TRACELOOM_HANDLER_INIT, "traceloom_handler"), place);
 }
-
-namespace {
 
 Action action_of(int number) {
   return number < TRACELOOM_SKIP || number > TRACELOOM_ACTIVE_AND_SAVE
@@ -135,38 +131,26 @@ CyclicSchedule cycle_of(const void* given) {
   return to;
 }
 
-void set_place(const traceloom_options& from, Options& to) {
-  to.rank = from.rank;
-  to.local_rank = from.local_rank;
-  to.node_rank = from.node_rank;
-  to.world_size = from.world_size;
-  to.local_world_size = from.local_world_size;
-  to.is_beside_rank = from.is_beside_rank != 0;
-}
-
 void set_names(const traceloom_options& from, Options& to) {
-  const RunIdentity run = identity_of(from);
   if (from.folder != nullptr) to.folder = from.folder;
   if (from.journal_folder != nullptr) to.journal_folder = from.journal_folder;
   if (from.file_name == nullptr) return;
-  to.file_name = [name = NameTemplate(from.file_name), run](const Position& at) {
+  to.file_name = [name = NameTemplate(from.file_name), run = identity_of(to)](const Position& at) {
     return name.expand(run, at);
   };
 }
 
 void set_saved(const traceloom_options& from, Options& to) {
   if (from.on_saved == nullptr && from.on_saved_trace == nullptr) return;
-  const auto tell_trace = [on_saved_trace = from.on_saved_trace,
-                           arg = from.on_saved_trace_arg](const SavedTrace& saved) {
-    if (on_saved_trace != nullptr) tell_saved_trace(saved, on_saved_trace, arg);
-  };
-  to.on_saved = [on_saved = from.on_saved, arg = from.on_saved_arg,
-                 tell_trace](const SavedTrace& saved) {
+  to.on_saved = [on_saved = from.on_saved, arg = from.on_saved_arg, tell = from.on_saved_trace,
+                 tell_arg = from.on_saved_trace_arg](const SavedTrace& saved) {
     const auto tell_path = [&] {
       if (on_saved != nullptr) on_saved(arg, saved.path.c_str(), saved.events, saved.dropped);
     };
     // The second call is made in any case: a merge per node must know each trace.
-    call_both(tell_path, [&] { tell_trace(saved); });
+    call_both(tell_path, [&] {
+      if (tell != nullptr) tell_saved_trace(saved, tell, tell_arg);
+    });
   };
 }
 
@@ -246,12 +230,6 @@ traceloom_position position_for_c(const Position& from) {
           from.epoch_batches ? static_cast<std::int64_t>(*from.epoch_batches) : -1};
 }
 
-RunIdentity identity_of(const traceloom_options& from) {
-  Options place;
-  set_place(from, place);
-  return identity_of(place);
-}
-
 Actions actions_of(std::uint32_t bits) {
   if (bits == 0) return kWhileRecording;
   Actions all;
@@ -265,7 +243,12 @@ Options options_of(const traceloom_options* given) {
   const traceloom_options from =
       complete(given, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options");
   Options to;
-  set_place(from, to);
+  to.rank = from.rank;
+  to.local_rank = from.local_rank;
+  to.node_rank = from.node_rank;
+  to.world_size = from.world_size;
+  to.local_world_size = from.local_world_size;
+  to.is_beside_rank = from.is_beside_rank != 0;
   to.gzip_level = from.gzip_level == 0 ? 1 : from.gzip_level;
   to.overwrite = from.overwrite != 0;
   to.num_traces_to_keep = from.num_traces_to_keep;

@@ -1,18 +1,15 @@
 // The parts that the functions of traceloom.h share: errors without exceptions, structs that grow,
-// handlers, options and callbacks.
+// options and callbacks.
 #pragma once
 
 #include "record/c/traceloom.h"
-#include "record/names/name_template.h"
 #include "record/recorder.h"
-#include "record/trace_handler.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
-#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -63,6 +60,14 @@ int guarded(const Work& work) noexcept {
   return kFailed;
 }
 
+// Returns the object that `make` makes, or nullptr if it throws.
+template <typename Make>
+auto made(const Make& make) noexcept -> decltype(make()) {
+  decltype(make()) object = nullptr;
+  guarded([&] { object = make(); });
+  return object;
+}
+
 // Throws for a struct of 0 bytes, which its program forgot to set up.
 inline void check_size(std::uint32_t size, const char* type) {
   if (size < sizeof size)
@@ -91,12 +96,6 @@ inline std::string text_or_empty(const char* text) {
   return text == nullptr ? "" : text;
 }
 
-// handler_of(): makes a TraceHandler of the functions of a program in C.
-
-// Returns the handler for traceloom_options::handlers[place]. Throws std::invalid_argument for NULL
-// and for a struct without a size.
-std::shared_ptr<TraceHandler> handler_of(const traceloom_handler* given, std::size_t place);
-
 // Translates the structs of traceloom.h into those of recorder.h.
 
 #pragma GCC visibility push(default)  // the merge per node uses them, too
@@ -107,8 +106,6 @@ Position position_of(const traceloom_position* given);
 traceloom_position position_for_c(const Position& from);
 Actions actions_of(std::uint32_t bits);
 Options options_of(const traceloom_options* given);
-// `from` must be a complete struct.
-RunIdentity identity_of(const traceloom_options& from);
 using TellSavedTrace = void(void* arg, const traceloom_saved_trace* trace);
 void tell_saved_trace(const SavedTrace& saved, TellSavedTrace* tell, void* arg);
 

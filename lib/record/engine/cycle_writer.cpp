@@ -1,6 +1,6 @@
 #include "record/engine/cycle_writer.h"
 
-#include "base/json_string.h"
+#include "output/json_writer.h"
 #include "record/buffers/registry.h"
 #include "record/files/json_sink.h"
 #include "record/files/trace_file.h"
@@ -11,115 +11,15 @@
 #include <utility>
 
 namespace traceloom::record {
-namespace {
 
-std::string value_json(std::int64_t value) {
-  return "{\"value\":" + std::to_string(value) + "}";
-}
-
-std::string text_json(const char* key, const std::string& text) {
-  std::string json = std::string("{\"") + key + "\":";
-  append_json_string(json, text);
-  return json + "}";
-}
-
-}  // namespace
-
-void CycleMetadata::write(const char* name, const std::string& args, std::int64_t at_ns,
-                          std::int64_t tid) {
-  const MetadataEvent event{name, args, at_ns, tid};
-  parts_.handlers.call([&](TraceHandler& handler) { handler.metadata(event); });
-}
-
-// The first five are Composer's, in its order.
-void CycleMetadata::write_opening() {
-  const ClockPair pair = parts_.clock.read();
-  const std::int64_t at_ns = parts_.clock.line().ns(pair.ticks);
-  const std::uint32_t main_tid = parts_.main_tid;
-  const Options& options = parts_.options;
-  const std::string rank = std::to_string(options.rank);
-  const std::string given = Registry::instance().thread_name(main_tid);
-  const std::string main_name = given.empty() ? "Training Loop" : given;
-  write("process_name", text_json("name", "Rank " + rank + " training loop process"), at_ns,
-        main_tid);
-  write("thread_name", text_json("name", main_name), at_ns, main_tid);
-  write("thread_sort_index", R"({"sort_index":0})", at_ns, main_tid);
-  write("global_rank", value_json(options.rank), at_ns, main_tid);
-  write("process_sort_index", "{\"sort_index\":" + rank + "}", at_ns, main_tid);
-  if (options.is_beside_rank) write("beside_rank", R"({"value":true})", at_ns, main_tid);
-  write("host", host_json(), at_ns, main_tid);
-  write("clock_source", text_json("value", parts_.status.status().clock), at_ns, main_tid);
-  write("clock_pairs", pair_json(pair, "start"), at_ns, main_tid);
-  write("ntp", ntp_json(), at_ns, main_tid);
-  named_threads_.insert(main_tid);
-}
-
-void CycleMetadata::write_rounds(const SyncRounds& rounds, const char* group, bool with_value) {
-  if (rounds.enter.empty()) return;
-  const TimeLine& line = parts_.clock.line();
-  const std::int64_t at_ns = line.ns(rounds.exit.back());
-  if (with_value) {
-    const SyncValue value = sync_value(rounds, line);
-    write("clock_sync_timestamp_us", value_json(value.timestamp_us), at_ns, parts_.main_tid);
-    write("clock_sync_error_bound", value_json(value.error_bound_us), at_ns, parts_.main_tid);
-  }
-  // Rounds of a rank that is alone say nothing of any other clock.
-  if (parts_.options.barrier)
-    write("clock_sync_rounds", rounds_json(rounds, line, group), at_ns, parts_.main_tid);
-}
-
-const EventThread& CycleMetadata::thread_of(const detail::ChunkHeader& chunk) {
-  EventThread& thread = threads_[chunk.tid];
-  if (named_threads_.insert(chunk.tid).second || thread.tid == 0) {
-    thread.tid = chunk.tid;
-    const std::string given = Registry::instance().thread_name(chunk.tid);
-    thread.name = given.empty() ? chunk.thread_name : given;
-    if (chunk.tid == parts_.main_tid && given.empty()) thread.name = "Training Loop";
-    const TimeLine& line = parts_.clock.line();
-    if (chunk.tid != parts_.main_tid)
-      write("thread_name", text_json("name", thread.name), line.ns(line.last().ticks), chunk.tid);
-  }
-  return thread;
-}
-
-bool CycleNames::is_at_last_end(const Position& position) const {
-  return last_end_ && last_end_->epoch == position.epoch && last_end_->batch == position.batch &&
-         last_end_->batch_in_epoch == position.batch_in_epoch;
-}
-
-std::string CycleNames::path_at(const Position& position) {
-  std::string name = "ep" + std::to_string(position.epoch) + "-ba" +
-                     std::to_string(position.batch) + "-rank" + std::to_string(options_.rank) +
-                     ".json";
-  try {
-    if (options_.file_name) name = options_.file_name(position);
-  } catch (...) {
-    status_.set_error(current_problem() + "; the file is called " + name);
-  }
-  return options_.folder + "/" + name;
-}
-
-std::string CycleNames::final_path_at(const Position& position, bool is_rest) {
-  std::string path = path_at(position);
-  if (!options_.overwrite || !(is_rest || is_at_last_end(position))) return path;
-  std::string name = path;
-  for (unsigned number = 2; own_paths_.count(name) > 0; ++number)
-    name = numbered_path(path, number);
-  return name;
-}
-
-void CycleNames::add_own(const std::string& path) {
-  if (options_.overwrite) own_paths_.insert(path);
-}
-
-EventDrain::EventDrain(const WriterParts& parts, CycleMetadata& metadata)
+EventDrain::EventDrain(const WriterParts& parts)
     : parts_(parts),
-      metadata_(metadata),
       pool_(ChunkPool::instance()),
       feeder_(parts.clock.line(), [](std::uint32_t id) { return Registry::instance().label(id); }) {
 }
 
 void EventDrain::begin_cycle() {
+  named_threads_ = {parts_.main_tid};
   events_ = 0;
   told_events_ = 0;
   lost_ = 0;
@@ -157,6 +57,21 @@ void EventDrain::drain(std::uint64_t up_to_ticks) {
   done_.clear();
 }
 
+const EventThread& EventDrain::thread_of(const detail::ChunkHeader& chunk) {
+  EventThread& thread = threads_[chunk.tid];
+  if (named_threads_.insert(chunk.tid).second || thread.tid == 0) {
+    thread.tid = chunk.tid;
+    const std::string given = Registry::instance().thread_name(chunk.tid);
+    thread.name = given.empty() ? chunk.thread_name : given;
+    if (chunk.tid == parts_.main_tid && given.empty()) thread.name = "Training Loop";
+    const TimeLine& line = parts_.clock.line();
+    if (chunk.tid != parts_.main_tid)
+      parts_.handlers.metadata("thread_name", json_object("name", thread.name),
+                               line.ns(line.last().ticks), chunk.tid);
+  }
+  return thread;
+}
+
 // Returns how many slots of the chunk are with the handlers now.
 std::uint32_t EventDrain::drain_chunk(const LiveChunk& live, std::uint64_t up_to_ticks) {
   detail::ChunkHeader& chunk = *live.chunk;
@@ -171,7 +86,7 @@ std::uint32_t EventDrain::drain_chunk(const LiveChunk& live, std::uint64_t up_to
     if (EventFeeder::commit_ticks(slot) > up_to_ticks) break;
     // Events that began before this session do not belong to it.
     if (slot.time >= parts_.first_ticks) {
-      if (thread == nullptr) thread = &metadata_.thread_of(chunk);
+      if (thread == nullptr) thread = &thread_of(chunk);
       if (feeder_.feed(slot, *thread, to_handlers)) {
         ++events_;
         if (parts_.handlers.has_json_failed()) ++lost_;
@@ -260,18 +175,40 @@ void make_folder_of(const std::string& path) {
 
 }  // namespace
 
-CycleWriter::CycleWriter(const WriterParts& parts, CycleMetadata& metadata, EventDrain& drain)
-    : parts_(parts),
-      metadata_(metadata),
-      drain_(drain),
-      names_(parts.options, parts.status),
-      file_ticks_(parts.first_ticks) {
+CycleWriter::CycleWriter(const WriterParts& parts, EventDrain& drain)
+    : parts_(parts), drain_(drain), file_ticks_(parts.first_ticks) {
   cycle_.rank = parts.options.rank;
+}
+
+std::string CycleWriter::path_at(const Position& position) {
+  const Options& options = parts_.options;
+  std::string name =
+      fmt::format("ep{}-ba{}-rank{}.json", position.epoch, position.batch, options.rank);
+  try {
+    if (options.file_name) name = options.file_name(position);
+  } catch (...) {
+    parts_.status.set_error(current_problem() + "; the file is called " + name);
+  }
+  return options.folder + "/" + name;
+}
+
+// A later cycle may replace a file of this session, if the program gives both the same name. A rest,
+// or a cycle that is closed in its first batch, must not: it comes with the name of the one before.
+std::string CycleWriter::final_path_at(const Position& position) {
+  const bool is_at_last_end = last_end_ && last_end_->epoch == position.epoch &&
+                              last_end_->batch == position.batch &&
+                              last_end_->batch_in_epoch == position.batch_in_epoch;
+  std::string path = path_at(position);
+  if (!parts_.options.overwrite || !(is_rest_ || is_at_last_end)) return path;
+  std::string name = path;
+  for (unsigned number = 2; own_paths_.count(name) > 0; ++number)
+    name = numbered_path(path, number);
+  return name;
 }
 
 void CycleWriter::announce_next_file(const Position& position) {
   if (parts_.journal != nullptr && parts_.handlers.json() != nullptr)
-    commit_file(unfinished_path(names_.path_at(position)), {});
+    commit_file(unfinished_path(path_at(position)), {});
 }
 
 void CycleWriter::commit_file(const std::string& path, const FileState& state) {
@@ -287,18 +224,64 @@ std::string CycleWriter::next_unfinished_path(const FileState& state) {
 void CycleWriter::begin(const Position& position) {
   is_open_ = true;
   is_rest_ = true;
-  metadata_.begin_cycle();
   drain_.begin_cycle();
   parts_.handlers.begin_cycle();
   cycle_.path.clear();
   if (parts_.handlers.json() != nullptr) {
-    path_at_begin_ = names_.path_at(position);
+    path_at_begin_ = path_at(position);
     make_folder_of(path_at_begin_);
     cycle_.path = new_unfinished_path(path_at_begin_);
   }
   parts_.handlers.call([&](TraceHandler& handler) { handler.begin_cycle(cycle_); });
   if (parts_.handlers.has_file()) commit_file(cycle_.path, parts_.handlers.json()->state());
-  metadata_.write_opening();
+  write_opening();
+  drain_.flush();
+}
+
+// The first five are Composer's, in its order.
+void CycleWriter::write_opening() {
+  const ClockPair pair = parts_.clock.read();
+  const std::int64_t at_ns = parts_.clock.line().ns(pair.ticks);
+  const std::uint32_t main_tid = parts_.main_tid;
+  const Options& options = parts_.options;
+  const auto write = [&](const char* name, const std::string& args) {
+    parts_.handlers.metadata(name, args, at_ns, main_tid);
+  };
+  const std::string given = Registry::instance().thread_name(main_tid);
+  const std::string main_name = given.empty() ? "Training Loop" : given;
+  write("process_name",
+        json_object("name", fmt::format("Rank {} training loop process", options.rank)));
+  write("thread_name", json_object("name", main_name));
+  write("thread_sort_index", json_object("sort_index", 0));
+  write("global_rank", json_object("value", options.rank));
+  write("process_sort_index", json_object("sort_index", options.rank));
+  if (options.is_beside_rank) write("beside_rank", json_object("value", true));
+  write("host", host_json());
+  write("clock_source", json_object("value", parts_.status.status().clock));
+  write("clock_pairs", pair_json(pair, "start"));
+  write("ntp", ntp_json());
+}
+
+void CycleWriter::write_rounds(const SyncRounds& rounds, const char* group) {
+  // Rounds of a rank that is alone say nothing of any other clock.
+  if (rounds.enter.empty() || !parts_.options.barrier) return;
+  const TimeLine& line = parts_.clock.line();
+  parts_.handlers.metadata("clock_sync_rounds", rounds_json(rounds, line, group),
+                           line.ns(rounds.exit.back()), parts_.main_tid);
+}
+
+void CycleWriter::go_on(const SyncRounds& rounds) {
+  is_rest_ = false;
+  if (!rounds.enter.empty()) {
+    const TimeLine& line = parts_.clock.line();
+    const std::int64_t at_ns = line.ns(rounds.exit.back());
+    const SyncValue value = sync_value(rounds, line);
+    parts_.handlers.metadata("clock_sync_timestamp_us", json_object("value", value.timestamp_us),
+                             at_ns, parts_.main_tid);
+    parts_.handlers.metadata("clock_sync_error_bound", json_object("value", value.error_bound_us),
+                             at_ns, parts_.main_tid);
+  }
+  write_rounds(rounds, "start");
   drain_.flush();
 }
 
@@ -359,7 +342,7 @@ void CycleWriter::end_json(const std::string& pairs, std::int64_t at_ns, std::ui
 void CycleWriter::end(const Command& command, std::uint64_t dropped_so_far) {
   const std::uint64_t dropped = drain_.take_dropped(dropped_so_far);
   if (command.kind == Command::Kind::end_cycle) drain_.cut_open_slices(command.ticks);
-  metadata_.write_rounds(command.rounds, "end", false);
+  write_rounds(command.rounds, "end");
   drain_.flush();
   write_closing(dropped);
   is_open_ = false;
@@ -368,7 +351,7 @@ void CycleWriter::end(const Command& command, std::uint64_t dropped_so_far) {
   file_ticks_ = command.ticks;
   announce_next_file(command.position);
   save(command.position, dropped);
-  names_.end_cycle(command.position);
+  last_end_ = command.position;
   ++cycle_.number;
 }
 
@@ -380,7 +363,7 @@ void CycleWriter::finish_json(const Position& position) {
     return;
   }
   CycleInfo final_cycle = cycle_;
-  final_cycle.path = names_.final_path_at(position, is_rest_);
+  final_cycle.path = final_path_at(position);
   make_folder_of(final_cycle.path);
   try {
     json.end_cycle(final_cycle);
@@ -398,7 +381,7 @@ void CycleWriter::finish_json(const Position& position) {
   if (!failure.empty())
     parts_.status.set_error(fmt::format("{}: {} of {} events are not in it: {}", cycle_.path,
                                         drain_.lost(), drain_.events(), failure));
-  names_.add_own(cycle_.path);
+  if (parts_.options.overwrite) own_paths_.insert(cycle_.path);
 }
 
 void CycleWriter::save(const Position& position, std::uint64_t dropped) {

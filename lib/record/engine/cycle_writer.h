@@ -1,5 +1,5 @@
-// CycleWriter writes a cycle: the names of its files, what they say besides events, the events, its
-// begin and its end.
+// EventDrain and CycleWriter write a cycle: its events, and the names of its files and what these say
+// besides events.
 #pragma once
 
 #include "record/buffers/chunk_pool.h"
@@ -19,67 +19,9 @@
 
 namespace traceloom::record {
 
-// CycleMetadata: what a cycle says besides its events: rank, host, clock, the names of its threads.
-//
-//   CycleMetadata metadata(parts);
-//   metadata.begin_cycle();
-//   metadata.write_opening();
-//   metadata.thread_of(chunk)     // names the thread, once a cycle
-
-// Only the writer's thread may use it.
-class CycleMetadata {
- public:
-  explicit CycleMetadata(const WriterParts& parts) : parts_(parts) {}
-
-  // Forgets which threads have been named.
-  void begin_cycle() { named_threads_.clear(); }
-  void write_opening();
-  // Writes the rounds of barriers by which the clocks of ranks are compared; `group` is "start" or
-  // "end". `with_value`: also the clock sync in Composer's form.
-  void write_rounds(const SyncRounds& rounds, const char* group, bool with_value);
-  const EventThread& thread_of(const detail::ChunkHeader& chunk);
-
- private:
-  void write(const char* name, const std::string& args, std::int64_t at_ns, std::int64_t tid);
-
-  const WriterParts& parts_;
-  std::map<std::uint32_t, EventThread> threads_;
-  std::set<std::uint32_t> named_threads_;  // threads named in the file
-};
-
-// CycleNames: the paths of the files of a session's cycles.
-//
-//   CycleNames names(options, status);
-//   names.path_at(position)                  // "traces/ep0-ba8-rank2.json"
-//   names.final_path_at(position, is_rest)
-//   names.end_cycle(position);
-
-// Only the writer's thread may use it.
-class CycleNames {
- public:
-  CycleNames(const Options& options, StatusBoard& status) : options_(options), status_(status) {}
-
-  std::string path_at(const Position& position);
-  // A later cycle may replace a file of this session, if the program gives both the same name. A
-  // rest, or a cycle that is closed in its first batch, must not: it comes with the name of the one
-  // before.
-  std::string final_path_at(const Position& position, bool is_rest);
-  // Notes the path that a file has got.
-  void add_own(const std::string& path);
-  void end_cycle(const Position& position) { last_end_ = position; }
-
- private:
-  bool is_at_last_end(const Position& position) const;
-
-  const Options& options_;
-  StatusBoard& status_;
-  std::optional<Position> last_end_;  // the end of the cycle before
-  std::set<std::string> own_paths_;   // paths of the files so far, if files may be overwritten
-};
-
 // EventDrain: takes events out of the threads' chunks, hands them to the handlers, and counts them.
 //
-//   EventDrain drain(parts, metadata);
+//   EventDrain drain(parts);
 //   drain.begin_cycle();
 //   drain.drain(ticks);      // what was recorded until then
 //   drain.flush();           // what the handlers have is in the file, as far as it can be
@@ -89,7 +31,7 @@ class CycleNames {
 // Only the writer's thread may use it.
 class EventDrain {
  public:
-  EventDrain(const WriterParts& parts, CycleMetadata& metadata);
+  explicit EventDrain(const WriterParts& parts);
 
   void begin_cycle();
   void drain(std::uint64_t up_to_ticks);
@@ -113,15 +55,17 @@ class EventDrain {
 
  private:
   std::uint32_t drain_chunk(const LiveChunk& live, std::uint64_t up_to_ticks);
+  const EventThread& thread_of(const detail::ChunkHeader& chunk);
   bool has_waiting_events();
   JournalLayout::CycleCounts cycle_counts() const;
   void check_labels();
   void count_left_out();
 
   const WriterParts& parts_;
-  CycleMetadata& metadata_;
   ChunkPool& pool_;
   EventFeeder feeder_;
+  std::map<std::uint32_t, EventThread> threads_;
+  std::set<std::uint32_t> named_threads_;  // threads named in the file
   std::uint64_t events_ = 0;
   std::uint64_t lost_ = 0;
   std::uint64_t told_events_ = 0;  // part of both that is in the status
@@ -133,9 +77,10 @@ class EventDrain {
   std::vector<detail::ChunkHeader*> done_;
 };
 
-// CycleWriter: how cycles begin and end: their files, and what these say besides events.
+// CycleWriter: how cycles begin and end: their files, and what these say besides events: rank, host,
+// clock.
 //
-//   CycleWriter cycle(parts, metadata, drain);
+//   CycleWriter cycle(parts, drain);
 //   cycle.begin(position);
 //   ...                                         // events, by EventDrain
 //   cycle.end(command, dropped);
@@ -143,12 +88,13 @@ class EventDrain {
 // Only the writer's thread may use it.
 class CycleWriter {
  public:
-  CycleWriter(const WriterParts& parts, CycleMetadata& metadata, EventDrain& drain);
+  CycleWriter(const WriterParts& parts, EventDrain& drain);
 
   bool is_open() const { return is_open_; }
-  // Begins a cycle that takes what ended after the last one, until mark_begun() says otherwise.
+  // Begins a cycle that takes what ended after the last one, until go_on() says otherwise.
   void begin(const Position& position);
-  void mark_begun() { is_rest_ = false; }
+  // Makes it a cycle that the schedule wants, whose ranks have met at its begin.
+  void go_on(const SyncRounds& rounds);
   // `dropped_so_far`: the events of the session that were dropped before this end.
   void end(const Command& command, std::uint64_t dropped_so_far);
 
@@ -159,7 +105,13 @@ class CycleWriter {
   std::string next_unfinished_path(const FileState& state);
 
  private:
+  std::string path_at(const Position& position);
+  std::string final_path_at(const Position& position);
   void commit_file(const std::string& path, const FileState& state);
+  void write_opening();
+  // Writes the rounds of barriers by which the clocks of ranks are compared; `group` is "start" or
+  // "end".
+  void write_rounds(const SyncRounds& rounds, const char* group);
   void write_closing(std::uint64_t dropped);
   void end_json(const std::string& pairs, std::int64_t at_ns, std::uint64_t dropped);
   void finish_json(const Position& position);
@@ -167,15 +119,15 @@ class CycleWriter {
   std::string counts_json(std::uint64_t dropped) const;
 
   const WriterParts& parts_;
-  CycleMetadata& metadata_;
   EventDrain& drain_;
-  CycleNames names_;
   std::uint64_t file_ticks_;  // start of the cycle that is open, or comes next
   bool is_open_ = false;
   // The open cycle had no begin_cycle: it takes what ended after the last one.
   bool is_rest_ = false;
   CycleInfo cycle_;
-  std::string path_at_begin_;  // the path of the cycle if it ended where it began
+  std::string path_at_begin_;         // the path of the cycle if it ended where it began
+  std::optional<Position> last_end_;  // the end of the cycle before
+  std::set<std::string> own_paths_;   // paths of the files so far, if files may be overwritten
 };
 
 }  // namespace traceloom::record

@@ -4,24 +4,109 @@
 #include "base/units.h"
 #include "record/buffers/chunk_pool.h"
 #include "record/buffers/registry.h"
+#include "record/engine/writer.h"
 #include "record/journal/recover.h"
 #include "record/names/session_place.h"
+#include "record/session.h"
 #include "record/support/process_support.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <new>
+#include <optional>
 #include <pthread.h>
+#include <shared_mutex>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace traceloom::record {
+
+// Does the work of a Session: it follows the schedule, opens and ends cycles, and owns the writer.
+class Engine {
+ public:
+  // Throws std::runtime_error.
+  explicit Engine(Options options);
+  ~Engine() { close(UseBarrier::no); }
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  void batch_begin(const Position& position);
+  void batch_end(const Position& position);
+  void set_position(const Position& position) {
+    if (is_open()) arrive(position, next_batch(position));
+  }
+  bool is_open() const {
+    const std::shared_lock lock(mutex_);
+    return writer_ != nullptr;
+  }
+  Action action() const { return action_.load(std::memory_order_relaxed); }
+  void record_external_trace(const std::string& path) {
+    send({Command::Kind::external_trace, position(), {}, path});
+  }
+  void flush();
+  bool wait_saved(unsigned timeout_ms);
+  std::vector<SavedTrace> saved_traces() const {
+    const std::shared_lock lock(mutex_);
+    return writer_ != nullptr ? writer_->board().saved_traces() : saved_at_close_;
+  }
+  Status status() const;
+  enum class UseBarrier : std::uint8_t { no, yes };
+  void close(UseBarrier use_barrier);
+
+  // Returns false in a child of fork(), where there is no writer.
+  bool is_of_this_process() const;
+  // Called in a child of fork().
+  void forget();
+  // Does what close() does once the lock for closing is held.
+  void close_locked(SyncRounds rounds);
+
+ private:
+  void start();
+  void send(Command command);
+  void prepare_folder() const;
+  void recover_journal() const;
+  std::shared_ptr<Journal> make_journal(const ClockPair& start, std::string& problem) const;
+  enum class NextBatch : std::uint8_t { comes, none };
+  void follow_schedule(const Position& position, NextBatch next = NextBatch::comes);
+  void end_grace(const Position& position);
+  void arrive(const Position& position, NextBatch next);
+  NextBatch next_batch(const Position& position) const;
+  Position position() const {
+    const std::lock_guard lock(position_mutex_);
+    return position_;
+  }
+  void open_cycle();
+  SyncRounds meet_at_begin() const;
+  SyncRounds meet_at_end() const;
+  void complain(const std::string& text) const {
+    if (options_.log) options_.log(text);
+  }
+
+  Options options_;
+  std::uint64_t generation_;
+  std::uint64_t misuses_before_ = 0;
+  std::atomic<Action> action_ = Action::skip;
+  mutable std::mutex position_mutex_;
+  Position position_;
+  bool is_cycle_open_ = false;
+  bool has_grace_ = false;  // the last cycle was the last of its epoch and still takes events
+  // Threads that use the writer share it; close() takes it alone and removes the writer.
+  mutable std::shared_mutex mutex_;
+  std::unique_ptr<Writer> writer_;
+  std::vector<SavedTrace> saved_at_close_;
+  Status status_at_close_;
+};
+
 namespace {
 
 std::atomic<Engine*> current{nullptr};
@@ -157,7 +242,7 @@ void Engine::start() {
   try {
     auto writer =
         std::make_unique<Writer>(options_, start, thread == nullptr ? 0 : thread->tid, journal);
-    if (!problem.empty()) writer->set_error(problem);
+    if (!problem.empty()) writer->board().set_error(problem);
     const std::unique_lock lock(mutex_);
     writer_ = std::move(writer);
   } catch (...) {
@@ -167,15 +252,11 @@ void Engine::start() {
   }
 }
 
-Engine::~Engine() {
-  close(UseBarrier::no);
-}
-
 bool Engine::is_of_this_process() const {
   return generation_ == generation.load();
 }
 
-bool Engine::is_calling() {
+bool is_session_calling() {
   // There is no current engine in the child of a fork().
   return current.load() != nullptr && Writer::is_own_thread();
 }
@@ -183,10 +264,6 @@ bool Engine::is_calling() {
 void Engine::forget() {
   is_beside_session = true;
   if (writer_ != nullptr) writer_->forget();
-}
-
-void Engine::complain(const std::string& text) const {
-  if (options_.log) options_.log(text);
 }
 
 void Engine::recover_journal() const {
@@ -241,21 +318,19 @@ std::shared_ptr<Journal> Engine::make_journal(const ClockPair& start, std::strin
   }
 }
 
-SyncRounds Engine::sync(unsigned rounds) const {
-  if (options_.barrier) return meet(options_.barrier, std::max(rounds, 1U));
+SyncRounds Engine::meet_at_begin() const {
+  if (options_.barrier) return meet(options_.barrier, std::max(options_.sync_rounds, 1U));
   // A single rank agrees with itself; of several ranks without a barrier, nothing is known.
   return options_.world_size == 1 ? meet([] {}, 1) : SyncRounds{};
 }
 
-void Engine::open_cycle() {
-  is_cycle_open_ = true;
-  SyncRounds rounds = sync(options_.sync_rounds);
-  send({Command::Kind::begin_cycle, position_, std::move(rounds)});
+SyncRounds Engine::meet_at_end() const {
+  return options_.sync_at_end && options_.barrier ? meet_at_begin() : SyncRounds{};
 }
 
-bool Engine::is_open() const {
-  const std::shared_lock lock(mutex_);
-  return writer_ != nullptr;
+void Engine::open_cycle() {
+  is_cycle_open_ = true;
+  send({Command::Kind::begin_cycle, position_, meet_at_begin()});
 }
 
 // Does nothing once the session is closed: another thread may exit the process, which closes it.
@@ -285,11 +360,6 @@ Engine::NextBatch Engine::next_batch(const Position& position) const {
   return is_at_end && !is_cycle_open_ ? NextBatch::none : NextBatch::comes;
 }
 
-Position Engine::position() const {
-  const std::lock_guard lock(position_mutex_);
-  return position_;
-}
-
 // Events that are recorded from here on belong to the next cycle.
 void Engine::end_grace(const Position& position) {
   if (std::exchange(has_grace_, false)) send({Command::Kind::end_grace, position});
@@ -303,10 +373,6 @@ void Engine::arrive(const Position& position, NextBatch next) {
   if (begins_epoch) Registry::instance().begin_epoch(before, action_);
 }
 
-void Engine::set_position(const Position& position) {
-  if (is_open()) arrive(position, next_batch(position));
-}
-
 void Engine::batch_begin(const Position& position) {
   if (!is_open()) return;
   arrive(position, NextBatch::comes);
@@ -317,16 +383,11 @@ void Engine::batch_end(const Position& position) {
   if (!is_open()) return;
   if (action_ == Action::active_and_save && is_cycle_open_) {
     is_cycle_open_ = false;
-    SyncRounds rounds;
-    if (options_.sync_at_end && options_.barrier) rounds = sync(options_.sync_rounds);
+    SyncRounds rounds = meet_at_end();
     has_grace_ = next_batch(position) == NextBatch::none;
     send({Command::Kind::end_cycle, position, std::move(rounds), {}, has_grace_});
   }
   follow_schedule(position, next_batch(position));
-}
-
-void Engine::record_external_trace(const std::string& path) {
-  send({Command::Kind::external_trace, position(), {}, path});
 }
 
 void Engine::flush() {
@@ -341,14 +402,9 @@ bool Engine::wait_saved(unsigned timeout_ms) {
   return writer_->wait(writer_->last_end_of_cycle(), timeout_ms);
 }
 
-std::vector<SavedTrace> Engine::saved_traces() const {
-  const std::shared_lock lock(mutex_);
-  return writer_ != nullptr ? writer_->saved_traces() : saved_at_close_;
-}
-
 Status Engine::status() const {
   const std::shared_lock lock(mutex_);
-  Status status = writer_ != nullptr ? writer_->status() : status_at_close_;
+  Status status = writer_ != nullptr ? writer_->board().status() : status_at_close_;
   if (writer_ == nullptr) return status;
   status.dropped = ChunkPool::instance().dropped();
   status.peak_pool_bytes = ChunkPool::instance().peak_bytes();
@@ -360,9 +416,7 @@ void Engine::close(UseBarrier use_barrier) {
   // A callback of the session runs in its thread, which cannot wait for itself.
   if (!is_of_this_process() || Writer::is_own_thread()) return;
   SyncRounds rounds;
-  if (is_open() && is_cycle_open_ && use_barrier == UseBarrier::yes && options_.sync_at_end &&
-      options_.barrier)
-    rounds = sync(options_.sync_rounds);
+  if (use_barrier == UseBarrier::yes && is_open() && is_cycle_open_) rounds = meet_at_end();
   const std::lock_guard lock(*closing.load());
   close_locked(std::move(rounds));
 }
@@ -375,7 +429,7 @@ void Engine::close_locked(SyncRounds rounds) {
   Status status = this->status();
   const std::unique_lock lock(mutex_);  // threads that waited for the writer have been let go
   status_at_close_ = std::move(status);
-  saved_at_close_ = writer_->saved_traces();
+  saved_at_close_ = writer_->board().saved_traces();
   writer_.reset();
   ChunkPool::instance().close();
   Registry::instance().set_log({});
@@ -474,7 +528,7 @@ Status Session::status() const {
 }
 
 Status Session::close() {
-  if (engine_ != nullptr) engine_->close(UseBarrier::yes);
+  if (engine_ != nullptr) engine_->close(Engine::UseBarrier::yes);
   return status();
 }
 

@@ -20,15 +20,13 @@ Writer::Writer(const Options& options, const ClockPair& start, std::uint32_t mai
     : options_(options),
       pool_(ChunkPool::instance()),
       journal_(std::move(journal)),
-      queue_(pool_, options.when_full),
       status_(options),
       clock_(start, status_, journal_.get()),
       handlers_(options, status_,
                 [this](const FileState& state) { return cycle_.next_unfinished_path(state); }),
       parts_{options, status_, clock_, handlers_, journal_.get(), main_tid, start.ticks},
-      metadata_(parts_),
-      drain_(parts_, metadata_),
-      cycle_(parts_, metadata_, drain_),
+      drain_(parts_),
+      cycle_(parts_, drain_),
       position_(options.start) {
   if (journal_ != nullptr)
     Registry::instance().watch([this](const Label& label) { journal_->add_label(label); });
@@ -58,18 +56,53 @@ void Writer::forget() {
 }
 
 std::uint64_t Writer::send(Command command) {
-  const CommandQueue::Sent sent = queue_.send(command);
-  if (!sent.is_taken && command.kind == Command::Kind::external_trace)
-    status_.set_error(command.path + ": came when the session was being closed; it is left out");
-  return sent.number;
+  std::unique_lock lock(mutex_);
+  if (is_stop_sent_) {
+    const std::uint64_t stop = sent_;
+    lock.unlock();
+    if (command.kind == Command::Kind::external_trace)
+      status_.set_error(command.path + ": came when the session was being closed; it is left out");
+    return stop;
+  }
+  if (holds_ring(command)) pool_.hold();
+  // The time is read with the lock held, so that what the thread drains without a command lies
+  // before the next command.
+  command.ticks = detail::now();
+  command.dropped = pool_.dropped();
+  const std::uint64_t number = ++sent_;
+  if (command.kind == Command::Kind::end_cycle) last_end_of_cycle_ = number;
+  is_stop_sent_ = command.kind == Command::Kind::stop;
+  commands_.push_back(std::move(command));
+  lock.unlock();
+  pool_.wake();
+  return number;
 }
 
-bool Writer::wait(std::uint64_t number, unsigned timeout_ms) {
-  return is_writer ? queue_.is_finished(number) : queue_.wait(number, timeout_ms);
+bool Writer::wait(std::uint64_t number, std::optional<unsigned> timeout_ms) {
+  std::unique_lock lock(mutex_);
+  const auto is_done = [&] { return finished_number_ >= number || is_stopped_; };
+  if (!is_writer && timeout_ms)
+    finished_.wait_for(lock, std::chrono::milliseconds(*timeout_ms), is_done);
+  else if (!is_writer)
+    finished_.wait(lock, is_done);
+  return is_done();
 }
 
-void Writer::wait(std::uint64_t number) {
-  if (!is_writer) queue_.wait(number);
+std::uint64_t Writer::last_end_of_cycle() const {
+  const std::lock_guard lock(mutex_);
+  return last_end_of_cycle_;
+}
+
+// Between the end of a cycle and its draining, a ring would overwrite what has to be saved.
+bool Writer::holds_ring(const Command& command) const {
+  return is_ring() && command.ends_cycle();
+}
+
+// Returns the time now, before which all commands have been taken; none if a command waits.
+std::optional<std::uint64_t> Writer::ticks_if_idle() const {
+  const std::lock_guard lock(mutex_);
+  if (!commands_.empty()) return std::nullopt;
+  return detail::now();
 }
 
 bool Writer::is_own_thread() {
@@ -81,7 +114,11 @@ void Writer::run() {
   bool is_stopped = false;
   while (!is_stopped) {
     pool_.wait_for_work(options_.flush_ms);
-    queue_.take(taken_);
+    taken_.clear();
+    {
+      const std::lock_guard lock(mutex_);
+      taken_.swap(commands_);
+    }
     clock_.keep_time();
     execute_all(taken_);
     is_stopped = !taken_.empty() && taken_.back().kind == Command::Kind::stop;
@@ -95,7 +132,7 @@ void Writer::run() {
 
 // Drains what has been recorded, unless a command that comes first is waiting.
 void Writer::drain_idle() {
-  if (const std::optional<std::uint64_t> limit = queue_.ticks_if_idle())
+  if (const std::optional<std::uint64_t> limit = ticks_if_idle())
     drain_.drain(*limit);
   else
     pool_.wake();
@@ -110,12 +147,10 @@ void Writer::execute(const Command& command) {
   position_ = command.position;
   if (cycle_.is_open() && (!is_ring() || command.ends_cycle()))
     drain_.drain(command.kind == Command::Kind::stop ? kNoLimit : command.ticks);
-  if (queue_.holds_ring(command)) pool_.release();
+  if (holds_ring(command)) pool_.release();
   switch (command.kind) {
     case Command::Kind::begin_cycle:
-      cycle_.mark_begun();
-      metadata_.write_rounds(command.rounds, "start", true);
-      drain_.flush();
+      cycle_.go_on(command.rounds);
       break;
     case Command::Kind::external_trace:
       handlers_.take_external_trace(command.path);
@@ -146,8 +181,15 @@ void Writer::execute_all(const std::vector<Command>& commands) {
       continue;
     }
     execute(command);
-    queue_.finish_one(command.kind == Command::Kind::stop);
+    finish_one(command);
   }
+}
+
+void Writer::finish_one(const Command& command) {
+  const std::lock_guard lock(mutex_);
+  ++finished_number_;
+  is_stopped_ |= command.kind == Command::Kind::stop;
+  finished_.notify_all();
 }
 
 void Writer::cut_held(std::uint64_t ticks) {
@@ -155,13 +197,13 @@ void Writer::cut_held(std::uint64_t ticks) {
   end.ticks = ticks;
   end.dropped = pool_.dropped();
   execute(end);
-  queue_.finish_one(false);
+  finish_one(end);
 }
 
 void Writer::cut_held_in_time() {
   if (std::chrono::steady_clock::now() < held_until_) return;
   // The next command cuts, if there is one.
-  if (const std::optional<std::uint64_t> ticks = queue_.ticks_if_idle()) cut_held(*ticks);
+  if (const std::optional<std::uint64_t> ticks = ticks_if_idle()) cut_held(*ticks);
 }
 
 }  // namespace traceloom::record

@@ -14,8 +14,10 @@
 #include "record/session.h"
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -31,14 +33,14 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // These may be called by any thread; see CommandQueue and StatusBoard.
+  // Any thread may call these. Takes the command and returns its number. After a stop, no command is
+  // taken any more, and the number of the stop is returned.
   std::uint64_t send(Command command);
-  bool wait(std::uint64_t number, unsigned timeout_ms);
-  void wait(std::uint64_t number);
-  std::uint64_t last_end_of_cycle() const { return queue_.last_end_of_cycle(); }
-  std::vector<SavedTrace> saved_traces() const { return status_.saved_traces(); }
-  Status status() const { return status_.status(); }
-  void set_error(const std::string& text) { status_.set_error(text); }
+  // Waits until the command with that number, and all before it, are done, or until the thread has
+  // ended. Returns false after `timeout_ms`. The writer's own thread does not wait.
+  bool wait(std::uint64_t number, std::optional<unsigned> timeout_ms = std::nullopt);
+  std::uint64_t last_end_of_cycle() const;
+  StatusBoard& board() { return status_; }
   // Returns whether this thread is a writer's own, in which nothing is waited for.
   static bool is_own_thread();
   // Called in the child of a fork(): there is no thread here.
@@ -46,9 +48,12 @@ class Writer {
 
  private:
   void leave_journal();
+  bool holds_ring(const Command& command) const;
+  std::optional<std::uint64_t> ticks_if_idle() const;
   void run();
   void execute(const Command& command);
   void execute_all(const std::vector<Command>& commands);
+  void finish_one(const Command& command);
   void cut_held(std::uint64_t ticks);
   void cut_held_in_time();
   void drain_idle();
@@ -57,15 +62,22 @@ class Writer {
   const Options& options_;
   ChunkPool& pool_;
   std::shared_ptr<Journal> journal_;
-  CommandQueue queue_;
   StatusBoard status_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable finished_;
+  std::vector<Command> commands_;  // those that wait for the thread
+  std::uint64_t sent_ = 0;
+  bool is_stop_sent_ = false;
+  std::uint64_t finished_number_ = 0;
+  std::uint64_t last_end_of_cycle_ = 0;
+  bool is_stopped_ = false;
 
   // The thread's own members. Nothing that lives long is on its stack: the child of a fork() has a
   // copy of that memory, and nobody there knows of it.
   WriterClock clock_;
   HandlerList handlers_;
   WriterParts parts_;
-  CycleMetadata metadata_;
   EventDrain drain_;
   CycleWriter cycle_;
   std::vector<Command> taken_;   // commands in progress
