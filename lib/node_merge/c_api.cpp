@@ -14,64 +14,44 @@
 using namespace traceloom;
 using namespace traceloom::record;
 
+// The argument of the callback in a session's options. A program may use the options again, or
+// close the session after the merger, so it is never freed.
 struct traceloom_node_merger {
-  traceloom_node_merger(NodeMergeOptions options, const traceloom_options& from)
-      : session(options_without_callback(from)), merger(std::move(options), session) {}
-
-  // Leaves out the callback of the program, so that the merger sets its own alone: note_saved()
-  // calls that of the program.
-  static Options options_without_callback(const traceloom_options& from) {
-    Options options = options_of(&from);
-    options.on_saved = {};
-    return options;
-  }
-
-  Options session;
-  NodeMerger merger;
-  void* link = nullptr;
+  void (*before)(void* arg, const traceloom_saved_trace* trace);
+  void* before_arg;
+  std::mutex mutex;
+  std::shared_ptr<NodeMerger> merger;  // nullptr after it has been closed
+  bool is_closing = false;
 };
 
 namespace {
 
-// The argument of the callback in a session's options. A program may use the options again, or
-// close the session after the merger, so the link outlives both.
-struct SavedLink {
-  void (*before)(void* arg, const traceloom_saved_trace* trace);
-  void* before_arg;
-  std::mutex mutex;
-  std::shared_ptr<traceloom_node_merger> merger;  // nullptr after the merger has been closed
-};
-
-SavedLink& new_link(const traceloom_options& from) {
+traceloom_node_merger& new_merger(const traceloom_options& from) {
   static std::mutex mutex;
-  static auto& links = *new std::deque<SavedLink>;  // never destroyed: some are used at exit
+  static auto& mergers = *new std::deque<traceloom_node_merger>;  // some are used at exit
   const std::lock_guard lock(mutex);
-  SavedLink& link = links.emplace_back();
-  link.before = from.on_saved_trace;
-  link.before_arg = from.on_saved_trace_arg;
-  return link;
-}
-
-void note_in(SavedLink& link, const traceloom_saved_trace* trace) {
-  std::shared_ptr<traceloom_node_merger> merger;
-  {
-    const std::lock_guard lock(link.mutex);
-    merger = link.merger;
-  }
-  if (merger != nullptr)
-    merger->session.on_saved({position_of(trace->at), trace->path, trace->events, trace->dropped});
+  traceloom_node_merger& merger = mergers.emplace_back();
+  merger.before = from.on_saved_trace;
+  merger.before_arg = from.on_saved_trace_arg;
+  return merger;
 }
 
 // If this throws, the session reports it.
 void note_saved(void* arg, const traceloom_saved_trace* trace) {
-  SavedLink& link = *static_cast<SavedLink*>(arg);
+  traceloom_node_merger& merger = *static_cast<traceloom_node_merger*>(arg);
   // The note is written even if the callback throws; otherwise this rank would be a cycle behind
   // the others from now on.
   call_both(
       [&] {
-        if (link.before != nullptr) link.before(link.before_arg, trace);
+        if (merger.before != nullptr) merger.before(merger.before_arg, trace);
       },
-      [&] { note_in(link, trace); });
+      [&] {
+        std::unique_lock lock(merger.mutex);
+        const std::shared_ptr<NodeMerger> open = merger.is_closing ? nullptr : merger.merger;
+        lock.unlock();
+        if (open != nullptr)
+          open->note({position_of(trace->at), trace->path, trace->events, trace->dropped});
+      });
 }
 
 NodeMergeOptions merge_options_of(const traceloom_node_merge_options& given) {
@@ -101,40 +81,38 @@ extern "C" {
 
 traceloom_node_merger* traceloom_node_merger_open(const traceloom_node_merge_options* options,
                                                   traceloom_options* session) {
-  traceloom_node_merger* merger = nullptr;
-  guarded([&] {
+  return made([&] {
     if (options == nullptr || session == nullptr)
       throw std::invalid_argument("a merge per node needs its options and those of the session");
     check_size(session->size, "traceloom_options");
     if (session->size < offsetof(traceloom_options, on_saved_trace_arg) + sizeof(void*))
       throw std::invalid_argument(
           "traceloom_options has no on_saved_trace: compile with the traceloom.h of this library");
-    const auto opened =
-        std::make_shared<traceloom_node_merger>(merge_options_of(*options), *session);
-    SavedLink& link = new_link(*session);
-    link.merger = opened;
-    opened->link = &link;
+    Options of_session = options_of(session);
+    auto opened = std::make_shared<NodeMerger>(merge_options_of(*options), of_session);
+    traceloom_node_merger& merger = new_merger(*session);
+    merger.merger = std::move(opened);
     session->on_saved_trace = note_saved;
-    session->on_saved_trace_arg = &link;
-    merger = opened.get();
+    session->on_saved_trace_arg = &merger;
+    return &merger;
   });
-  return merger;
 }
 
 int traceloom_node_merger_close(traceloom_node_merger* merger) {
   return guarded([&] {
     if (merger == nullptr) return;
-    SavedLink& link = *static_cast<SavedLink*>(merger->link);
-    if (merger->merger.is_calling())
+    std::unique_lock lock(merger->mutex);
+    const std::shared_ptr<NodeMerger> open = merger->merger;
+    if (open == nullptr) return;
+    if (open->is_calling())
       throw std::logic_error(
           "traceloom_node_merger_close() was called in on_merged, which would wait for itself; the "
           "merger is still open");
-    std::shared_ptr<traceloom_node_merger> owned;
-    {
-      const std::lock_guard lock(link.mutex);
-      owned = std::move(link.merger);
-    }
-    owned->merger.close();
+    merger->is_closing = true;
+    lock.unlock();
+    open->close();
+    lock.lock();
+    merger->merger = nullptr;
   });
 }
 
