@@ -28,11 +28,11 @@ inline std::string leave_journal(const LeftJournal& left) {
   constexpr std::int64_t kStartNs = 1'700'000'000'000'000'000;
   constexpr std::uint64_t kStartTicks = 1'000'000'000;
   detail::clock_is_tsc = left.is_tsc;
-  Journal journal({.folder = left.folder,
-                   .rank = 0,
-                   .gzip_level = 1,
-                   .pool_bytes = detail::kChunkBytes,
-                   .start = {kStartTicks, 1'000'000'000, kStartNs, 20}});
+  Options options;
+  options.journal_folder = left.folder;
+  options.rank = 0;
+  options.pool_bytes = options.max_pool_bytes = detail::kChunkBytes;
+  Journal journal(options, {kStartTicks, 1'000'000'000, kStartNs, 20});
   detail::clock_is_tsc = false;
   if (left.is_tsc) {
     journal.add_segment({kStartTicks, kStartNs, 1});

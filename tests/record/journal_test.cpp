@@ -47,11 +47,15 @@ TEST_CASE("journal: one that is being made is none that a recovery deletes") {
   const TemporaryFolder folder;
   const Recoverer one(folder.path());
   const Recoverer other(folder.path());
+  Options options;
+  options.journal_folder = folder.path();
+  options.rank = 0;
+  options.pool_bytes = options.max_pool_bytes = detail::kChunkBytes;
   int failed = 0;
   int deleted = 0;
   for (int i = 0; i < kJournals; ++i) {
     try {
-      Journal journal({.folder = folder.path(), .start = {}});
+      Journal journal(options, {});
       if (inode_of(journal.path()) == 0) ++deleted;
       journal.remove();
     } catch (const std::exception&) {

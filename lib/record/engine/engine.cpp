@@ -309,9 +309,7 @@ void Engine::prepare_folder() const {
 std::shared_ptr<Journal> Engine::make_journal(const ClockPair& start, std::string& problem) const {
   if (options_.journal_folder.empty() || !options_.write_json) return nullptr;
   try {
-    return std::make_shared<Journal>(JournalSettings{options_.journal_folder, options_.rank,
-                                                     options_.gzip_level, options_.pool_bytes,
-                                                     options_.max_pool_bytes, start});
+    return std::make_shared<Journal>(options_, start);
   } catch (const Error& error) {
     problem = std::string(error.what()) + "; going on without a journal";
     return nullptr;

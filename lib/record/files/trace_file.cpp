@@ -2,6 +2,7 @@
 
 #include "base/problems.h"
 #include "output/file_sink.h"
+#include "output/sink.h"
 #include "record/support/process_support.h"
 
 #include <climits>
@@ -183,8 +184,7 @@ void TraceFile::go_on() {
   if (bytes < 0 || info.st_size < bytes)
     throw Error(path_,
                 fmt::format("has {} bytes, and {} were written", info.st_size, state_.bytes));
-  if (ftruncate(file_, bytes) != 0 || lseek(file_, 0, SEEK_END) < 0)
-    throw system_error(path_, errno);
+  if (ftruncate(file_, bytes) != 0) throw system_error(path_, errno);
 }
 
 TraceFile::~TraceFile() {
@@ -273,9 +273,7 @@ void TraceFile::take_room(std::size_t bytes) {
 }
 
 void TraceFile::cut_back(const FileState& state) {
-  const auto bytes = static_cast<off_t>(state.bytes);
-  if (ftruncate(file_, bytes) != 0 || lseek(file_, bytes, SEEK_SET) < 0)
-    throw system_error(path_, errno);
+  if (ftruncate(file_, static_cast<off_t>(state.bytes)) != 0) throw system_error(path_, errno);
   state_ = state;
   is_complete_ = false;
   taken_room_ = state.bytes;
@@ -283,21 +281,13 @@ void TraceFile::cut_back(const FileState& state) {
 
 void TraceFile::write_bytes(std::string_view bytes, Room room) {
   if (room == Room::but_for_end) take_room(bytes.size());
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t count = ::write(file_, bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count > 0) {
-      done += static_cast<std::size_t>(count);
-      continue;
-    }
+  try {
+    write_at(file_, path_, state_.bytes, bytes);
+  } catch (const Error&) {
     // A full disk takes a part first, and then nothing: half an event must not stay.
-    const int reason = count == 0 ? ENOSPC : errno;
-    try {
-      cut_back(state_);
-    } catch (const Error&) {  // the first problem is reported
-    }
-    throw system_error(path_, reason);
+    [[maybe_unused]] const int ignored = ftruncate(file_, static_cast<off_t>(state_.bytes));
+    taken_room_ = state_.bytes;
+    throw;
   }
   state_.bytes += bytes.size();
 }

@@ -1,7 +1,9 @@
 #include "record/host/memory_scope.h"
 
+#include "base/ascii.h"
 #include "base/json_string.h"
 #include "base/problems.h"
+#include "output/sink.h"
 #include "record/host/proc.h"
 
 #include <fmt/format.h>
@@ -9,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <iterator>
@@ -30,12 +31,9 @@ std::int64_t unix_time_ns() {
   return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
 }
 
-// True for keys that YAML 1.1 or 1.2 reads as null, a truth value or a number.
-bool is_yaml_value(const std::string& key) {
+// True for keys (in small letters) that YAML 1.1 or 1.2 reads as null, a truth value or a number.
+bool is_yaml_value(const std::string& lower) {
   constexpr std::array kWords{"null"sv, "true"sv, "false"sv, "yes"sv, "no"sv, "on"sv, "off"sv};
-  std::string lower = key;
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   if (std::find(kWords.begin(), kWords.end(), lower) != kWords.end()) return true;
   const bool is_number = lower.find_first_not_of("0123456789abcdefxo_.-") == std::string::npos;
   return is_number && lower.front() >= '0' && lower.front() <= '9';
@@ -43,12 +41,11 @@ bool is_yaml_value(const std::string& key) {
 
 // Returns the key for YAML: a key that could mean something else is quoted, as in JSON.
 std::string yaml_key(const std::string& key) {
-  const bool is_plain = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-           c == '_' || c == '/' || c == '-';
-  });
-  const bool starts_well = is_plain && key.front() != '-' && key.front() != '.';
-  return starts_well && !is_yaml_value(key) ? key : json_string(key);
+  const std::string lower = to_lower(std::string_view(key));
+  const bool is_plain =
+      !key.empty() && key.front() != '-' && key.front() != '.' &&
+      lower.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz._/-") == std::string::npos;
+  return is_plain && !is_yaml_value(lower) ? key : json_string(key);
 }
 
 using Fields = std::vector<std::pair<std::string, std::int64_t>>;
@@ -69,22 +66,19 @@ Fields fields_of(const MemorySnapshot& snapshot, const MemorySnapshot* at_start)
   return fields;
 }
 
-// Returns the keys of a counter in an entry, as they are written.
-std::array<std::string, 2> written_keys(const std::string& counter) {
-  return {json_string(counter), json_string(counter + "_diff")};
-}
-
 // Throws if an entry would have a key of this counter twice.
 template <typename Counters>
 void check_counter(const std::string& counter, const Counters& others) {
-  std::set<std::string> taken{json_string("time_ns")};
-  const auto take = [&](const std::string& name) {
-    for (const std::string& key : written_keys(name)) taken.insert(key);
+  // The keys of a counter in an entry, as they are written.
+  const auto keys_of = [](const std::string& name) {
+    return std::array{json_string(name), json_string(name + "_diff")};
   };
-  take("rss");
-  take("vms");
-  for (const auto& [name, bytes] : others) take(name);
-  for (const std::string& key : written_keys(counter))
+  std::vector<std::string> names{"rss", "vms"};
+  for (const auto& [name, bytes] : others) names.push_back(name);
+  std::set<std::string> taken{json_string("time_ns")};
+  for (const std::string& name : names)
+    for (const std::string& key : keys_of(name)) taken.insert(key);
+  for (const std::string& key : keys_of(counter))
     if (taken.count(key) > 0)
       throw std::invalid_argument(
           fmt::format("counter {}: an entry has the key {} already; choose another name",
@@ -213,28 +207,21 @@ void MemoryStats::write(const MemorySnapshot& snapshot, const MemorySnapshot* at
 
 // Writes the end of a JSON object with each entry; the next entry overwrites it.
 void MemoryStats::append(const std::string& text) {
-  const std::string whole = is_json_ ? text + std::string(kJsonEnd) : text;
-  std::size_t done = 0;
-  while (done < whole.size()) {
-    const ssize_t count = pwrite(descriptor_, whole.data() + done, whole.size() - done,
-                                 size_ + static_cast<off_t>(done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count > 0) {
-      done += static_cast<std::size_t>(count);
-      continue;
-    }
-    error_ = fmt::format("{}: {}", options_.path, std::strerror(count == 0 ? ENOSPC : errno));
+  try {
+    write_at(descriptor_, options_.path, size_, is_json_ ? text + std::string(kJsonEnd) : text);
+    size_ += text.size();
+  } catch (const Error& error) {
+    error_ = error.what();
     // Cuts the file back to what was whole. The end of an object had this room before, so there is
     // room for it.
-    const bool is_cut = ftruncate(descriptor_, size_) == 0;
+    const auto whole = static_cast<off_t>(size_);
+    const bool is_cut = ftruncate(descriptor_, whole) == 0;
     if (is_cut && is_json_ && size_ > 0 &&
-        pwrite(descriptor_, kJsonEnd.data(), kJsonEnd.size(), size_) < 0)
+        pwrite(descriptor_, kJsonEnd.data(), kJsonEnd.size(), whole) < 0)
       error_ += "; its last line is missing";
     close(descriptor_);
     descriptor_ = -1;
-    return;
   }
-  size_ += static_cast<off_t>(text.size());
 }
 
 }  // namespace traceloom::record

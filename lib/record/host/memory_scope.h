@@ -118,7 +118,7 @@ class MemoryStats {
   std::map<std::string, Scope> scopes_;
   std::map<std::string, std::int64_t, std::less<>> bytes_;
   int descriptor_ = -1;
-  off_t size_ = 0;  // does not count the end of a JSON object
+  std::uint64_t size_ = 0;  // does not count the end of a JSON object
   std::string error_;
 };
 

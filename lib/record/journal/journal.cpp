@@ -36,13 +36,13 @@ void set_text(std::array<char, kSize>& to, const std::string& text) {
 
 }  // namespace
 
-Journal::Journal(const JournalSettings& settings) {
+Journal::Journal(const Options& options, const ClockPair& start) {
   constexpr std::size_t kMost = JournalLayout::kMaxChunks;
   const std::size_t head = JournalLayout::head_bytes();
-  const auto chunks = std::clamp<std::size_t>(settings.pool_bytes / detail::kChunkBytes, 1, kMost);
+  const auto chunks = std::clamp<std::size_t>(options.pool_bytes / detail::kChunkBytes, 1, kMost);
   max_chunks_ =
-      std::clamp<std::size_t>(settings.max_pool_bytes / detail::kChunkBytes, chunks, kMost);
-  open_new(settings);
+      std::clamp<std::size_t>(options.max_pool_bytes / detail::kChunkBytes, chunks, kMost);
+  open_new(options);
   // Room is taken before a page is used: one that is missing would raise a signal in the middle of
   // training.
   int failure = posix_fallocate(file_, 0, static_cast<off_t>(head + chunks * detail::kChunkBytes));
@@ -60,11 +60,11 @@ Journal::Journal(const JournalSettings& settings) {
   chunks_ = static_cast<std::byte*>(memory) + head;
   layout_->chunk_offset = head;
   layout_->chunk_count = chunks;
-  layout_->rank = settings.rank;
-  layout_->gzip_level = settings.gzip_level;
+  layout_->rank = options.rank;
+  layout_->gzip_level = options.gzip_level;
   set_text(layout_->boot_id, boot_id());
   layout_->is_tsc = detail::clock_is_tsc.load(std::memory_order_relaxed) ? 1 : 0;
-  layout_->start = settings.start;
+  layout_->start = start;
   layout_->magic.store(JournalLayout::kMagic, std::memory_order_release);
 }
 
@@ -75,9 +75,9 @@ Journal::~Journal() {
 
 // Makes a new file and never takes one that is there: in containers that share a folder, processes
 // have the same numbers.
-void Journal::open_new(const JournalSettings& settings) {
-  const std::string stem = settings.folder + "/traceloom-rank" + std::to_string(settings.rank) +
-                           "-" + std::to_string(getpid());
+void Journal::open_new(const Options& options) {
+  const std::string stem = options.journal_folder + "/traceloom-rank" +
+                           std::to_string(options.rank) + "-" + std::to_string(getpid());
   path_ = stem + ".journal";
   for (unsigned number = 2;; ++number) {
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kJournalMode);
@@ -102,13 +102,7 @@ bool Journal::lock_new() {
 }
 
 bool lock_journal(int file, const std::string& path) {
-  // The process owns the lock, not the open file: a child of fork() does not keep it alive.
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  if (fcntl(file, F_SETLK, &lock) != 0) {
-    if (errno == EAGAIN || errno == EACCES) return false;
-    throw system_error(path, errno);
-  }
+  if (!lock_for_process(file, path)) return false;
   struct stat info {};
   return fstat(file, &info) == 0 && info.st_ino == inode_of(path);
 }

@@ -6,6 +6,7 @@
 #include "record/buffers/clock.h"
 #include "record/buffers/registry.h"
 #include "record/files/trace_file.h"
+#include "record/session.h"
 #include "record/support/process_support.h"
 
 #include <array>
@@ -21,7 +22,7 @@ namespace traceloom::record {
 // Journal: the pool as a file in shared memory, with what is needed to write a trace of it after
 // the process has died.
 //
-//   Journal journal({.folder = "/dev/shm", .rank = 3, .pool_bytes = 8 << 20, .start = pair});
+//   Journal journal(options, pair);
 //   pool.open({.memory = journal.chunks(), .has_memory = [&](auto n) { return journal.grow(n); }});
 //   journal.commit(file, {{chunk, 120}});     // these slots are in the file now
 //   journal.remove();                         // all is written
@@ -83,20 +84,12 @@ struct JournalLayout {
   }
 };
 
-struct JournalSettings {
-  std::string folder;
-  std::int64_t rank = 0;
-  int gzip_level = 1;
-  std::size_t pool_bytes = 0;      // room that is taken at once
-  std::size_t max_pool_bytes = 0;  // and room that grow() may take
-  ClockPair start;
-};
-
 // One thread may use it; only add_label() and grow() may be called by any, one at a time each.
 class Journal {
  public:
-  // Throws Error if the file cannot be made as large as it has to be.
-  explicit Journal(const JournalSettings& settings);
+  // Makes it in Options::journal_folder, with room for Options::pool_bytes; grow() may take that for
+  // max_pool_bytes. Throws Error if the file cannot be made as large as it has to be.
+  Journal(const Options& options, const ClockPair& start);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -129,7 +122,7 @@ class Journal {
   void forget();
 
  private:
-  void open_new(const JournalSettings& settings);
+  void open_new(const Options& options);
   bool lock_new();
 
   std::string path_;
@@ -141,9 +134,8 @@ class Journal {
   std::uint64_t begin_ticks_ = 0;
 };
 
-// Locks the file for this process alone, until that ends or closes any descriptor of it. Returns
-// false if another process has it, or if it is not the file at `path` any more: whoever had the
-// lock before has deleted it. Throws Error if nothing can be locked.
+// Does what lock_for_process() does. Also returns false if it is not the file at `path` any more:
+// whoever had the lock before has deleted it.
 bool lock_journal(int file, const std::string& path);
 
 // DeadJournal: the journal of a process that has died, checked before anything in it is believed.

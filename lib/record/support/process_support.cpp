@@ -2,24 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <new>
+#include <cerrno>
+#include <fcntl.h>
 #include <unistd.h>
+#include <vector>
 
 namespace traceloom::record {
-namespace {
-
-struct Kept {
-  const void* object;
-  const Kept* next;
-};
-
-const Kept* last_kept = nullptr;
-
-}  // namespace
 
 void keep_forever(const void* object) noexcept {
-  const Kept* const kept = new (std::nothrow) Kept{object, last_kept};
-  if (kept != nullptr) last_kept = kept;
+  static auto& kept = *new std::vector<const void*>;  // never destroyed
+  try {
+    kept.push_back(object);
+  } catch (...) {
+    return;  // no memory: only a checker for leaks misses it
+  }
 }
 
 void check_own_file(const std::string& path, const struct stat& info) {
@@ -30,6 +26,14 @@ void check_own_file(const std::string& path, const struct stat& info) {
         path, fmt::format("belongs to user {}, and this is user {}", info.st_uid, geteuid()));
   if (info.st_nlink > 1)
     throw ForeignFile(path, "has a second name (a hard link), so that it may be any file");
+}
+
+bool lock_for_process(int file, const std::string& path) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  if (fcntl(file, F_SETLK, &lock) == 0) return true;
+  if (errno == EAGAIN || errno == EACCES) return false;
+  throw system_error(path, errno);
 }
 
 }  // namespace traceloom::record

@@ -5,6 +5,7 @@
 #include "base/problems.h"
 
 #include <csignal>
+#include <memory>
 #include <pthread.h>
 #include <string>
 #include <sys/stat.h>
@@ -38,33 +39,27 @@ class ForeignFile : public Error {
 // Throws ForeignFile unless it is a regular file of this user and has one name.
 void check_own_file(const std::string& path, const struct stat& info);
 
+// Locks the file for this process alone, until that ends or closes any descriptor of it. The lock
+// belongs to the process and not to the open file, so that a child of fork() does not keep it alive.
+// Returns false if another process has it. Throws Error if nothing can be locked.
+bool lock_for_process(int file, const std::string& path);
+
 // start_quiet_thread(): starts threads of the library, which take no signals. Signals are for the
 // threads of the program, whose handlers may rely on which of them they interrupt.
 //
 //   thread_ = start_quiet_thread("traceloom", [this] { run(); });
 
-// Blocks all signals in this thread while it lives; a thread that is started meanwhile keeps them
-// blocked for good.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
 // `name` is what the system shows, at most 15 characters; the text must live as long as the thread.
 // Throws std::system_error if there can be no more threads.
 template <typename Work>
 std::thread start_quiet_thread(const char* name, Work work) {
-  const SignalsBlocked blocked;
+  // A thread that is started while all signals are blocked keeps them so for good.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const auto unblock = [](sigset_t* set) { pthread_sigmask(SIG_SETMASK, set, nullptr); };
+  const std::unique_ptr<sigset_t, decltype(unblock)> at_end(&before, unblock);
   return std::thread([name, work = std::move(work)] {
     pthread_setname_np(pthread_self(), name);
     work();
