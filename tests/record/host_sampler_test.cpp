@@ -26,8 +26,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 // Returns, for example, "cpu[cpu] cpu_percent=50".
 std::string words(const HostCounter& counter) {
   std::string text = fmt::format("{}[{}]", counter.name, counter.category);
-  for (std::size_t i = 0; i < counter.count; ++i)
-    text += fmt::format(" {}={:g}", counter.keys[i], counter.values[i]);
+  for (const auto& [key, value] : counter.values) text += fmt::format(" {}={:g}", key, value);
   return text;
 }
 
@@ -173,8 +172,7 @@ TEST_CASE("host_sampler: reads the real /proc") {
   CHECK(reader.missing().empty());
   std::map<std::string, double> values;
   reader.read(kSecond, [&](const HostCounter& counter) {
-    for (std::size_t i = 0; i < counter.count; ++i)
-      values[std::string(counter.keys[i])] = counter.values[i];
+    for (const auto& [key, value] : counter.values) values[std::string(key)] = value;
   });
   CHECK(values.at("rss_mb") > 0.5);
   CHECK(values.at("vms_mb") >= values.at("rss_mb"));

@@ -173,7 +173,7 @@ record::HostSamplerOptions host_only() {
 
 void show_value(const std::string& name, std::string_view category, std::string_view key,
                 double value) {
-  record::record_counter({name, category, {key, {}}, {value, 0}, 1});
+  record::record_counter({name, category, {{key, value}}});
 }
 
 }  // namespace

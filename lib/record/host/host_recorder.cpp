@@ -23,17 +23,6 @@ double rate(std::uint64_t now, std::uint64_t before, double seconds) {
   return now < before ? 0 : static_cast<double>(now - before) / seconds;
 }
 
-HostCounter counter_of(std::string_view name, std::string_view category, std::string_view key,
-                       double value) {
-  return {name, category, {key, {}}, {value, 0}, 1};
-}
-
-HostCounter counter_of(std::string_view name, std::string_view category,
-                       const std::array<std::string_view, 2>& keys,
-                       const std::array<double, 2>& values) {
-  return {name, category, keys, values, 2};
-}
-
 // False for parts of the host's memory or of the machine itself, and for devices made of other
 // disks.
 bool is_disk_name(const std::string& name) {
@@ -88,7 +77,7 @@ void HostReader::read_cpu(const HostSink& sink) {
   if (!now || !before || now->total <= before->total) return;
   const double total = static_cast<double>(now->total - before->total);
   const double busy = rate(now->busy, before->busy, 1);
-  sink(counter_of("cpu", "cpu", "cpu_percent", std::min(100.0, 100 * busy / total)));
+  sink({"cpu", "cpu", {{"cpu_percent", std::min(100.0, 100 * busy / total)}}});
 }
 
 void HostReader::read_memory(const HostSink& sink) {
@@ -98,11 +87,15 @@ void HostReader::read_memory(const HostSink& sink) {
   const auto gb = [](std::uint64_t whole, std::uint64_t part) {
     return static_cast<double>(whole > part ? whole - part : 0) / kGb;
   };
-  sink(counter_of("memory/virtual", "memory", {"used_gb", "available_gb"},
-                  {gb(memory->total, memory->available), gb(memory->available, 0)}));
+  sink({"memory/virtual",
+        "memory",
+        {{"used_gb", gb(memory->total, memory->available)},
+         {"available_gb", gb(memory->available, 0)}}});
   if (memory->swap_total > 0)
-    sink(counter_of("memory/swap", "memory", {"used_gb", "free_gb"},
-                    {gb(memory->swap_total, memory->swap_free), gb(memory->swap_free, 0)}));
+    sink({"memory/swap",
+          "memory",
+          {{"used_gb", gb(memory->swap_total, memory->swap_free)},
+           {"free_gb", gb(memory->swap_free, 0)}}});
 }
 
 // Partitions have no folder in /sys/block.
@@ -118,7 +111,8 @@ bool HostReader::is_whole_disk(const std::string& device) {
 }
 
 void HostReader::emit_if_busy(const HostCounter& counter, const HostSink& sink) {
-  const bool is_busy = counter.values[0] != 0 || counter.values[1] != 0;
+  const bool is_busy = std::any_of(counter.values.begin(), counter.values.end(),
+                                   [](const auto& value) { return value.second != 0; });
   bool& was_busy = busy_[std::string(counter.name)];
   if (is_busy || was_busy) sink(counter);
   was_busy = is_busy;
@@ -126,41 +120,40 @@ void HostReader::emit_if_busy(const HostCounter& counter, const HostSink& sink) 
 
 void HostReader::read_disks(double seconds, const HostSink& sink) {
   if (!diskstats_) return;
-  for (DiskCounters& now : parse_diskstats(diskstats_->read())) {
+  for (const DiskCounters& now : parse_diskstats(diskstats_->read())) {
     if (!is_whole_disk(now.device)) continue;
     const auto [place, is_new] = disks_.try_emplace(now.device);
-    const DiskCounters before = std::exchange(place->second, std::move(now));
-    if (!is_new && seconds > 0) emit_disk(place->second, before, seconds, sink);
+    const DiskCounters before = std::exchange(place->second, now);
+    if (is_new || seconds <= 0) continue;
+    const std::string name = "disk/" + now.device;
+    emit_if_busy(
+        {name,
+         "disk",
+         {{"read_mb_per_s", rate(now.read_bytes, before.read_bytes, seconds * kMb)},
+          {"written_mb_per_s", rate(now.written_bytes, before.written_bytes, seconds * kMb)}}},
+        sink);
+    emit_if_busy({name + "/ops",
+                  "disk",
+                  {{"reads_per_s", rate(now.reads, before.reads, seconds)},
+                   {"writes_per_s", rate(now.writes, before.writes, seconds)}}},
+                 sink);
+    const double busy = 100 * rate(now.busy_ms, before.busy_ms, seconds * 1000);
+    emit_if_busy({name + "/busy", "disk", {{"busy_percent", std::min(100.0, busy)}}}, sink);
   }
-}
-
-void HostReader::emit_disk(const DiskCounters& now, const DiskCounters& before, double seconds,
-                           const HostSink& sink) {
-  const std::string name = "disk/" + now.device;
-  emit_if_busy(counter_of(name, "disk", {"read_mb_per_s", "written_mb_per_s"},
-                          {rate(now.read_bytes, before.read_bytes, seconds * kMb),
-                           rate(now.written_bytes, before.written_bytes, seconds * kMb)}),
-               sink);
-  emit_if_busy(counter_of(name + "/ops", "disk", {"reads_per_s", "writes_per_s"},
-                          {rate(now.reads, before.reads, seconds),
-                           rate(now.writes, before.writes, seconds)}),
-               sink);
-  const double busy = rate(now.busy_ms, before.busy_ms, seconds * 1000);
-  emit_if_busy(counter_of(name + "/busy", "disk", "busy_percent", std::min(100.0, 100 * busy)),
-               sink);
 }
 
 void HostReader::read_network(double seconds, const HostSink& sink) {
   if (!net_dev_) return;
-  for (NicCounters& now : parse_net_dev(net_dev_->read())) {
+  for (const NicCounters& now : parse_net_dev(net_dev_->read())) {
     const auto [place, is_new] = nics_.try_emplace(now.nic);
-    const NicCounters before = std::exchange(place->second, std::move(now));
+    const NicCounters before = std::exchange(place->second, now);
     if (is_new || seconds <= 0) continue;
-    const NicCounters& nic = place->second;
-    emit_if_busy(counter_of("network/" + nic.nic, "net", {"sent_mb_per_s", "received_mb_per_s"},
-                            {rate(nic.sent_bytes, before.sent_bytes, seconds * kMb),
-                             rate(nic.received_bytes, before.received_bytes, seconds * kMb)}),
-                 sink);
+    emit_if_busy(
+        {"network/" + now.nic,
+         "net",
+         {{"sent_mb_per_s", rate(now.sent_bytes, before.sent_bytes, seconds * kMb)},
+          {"received_mb_per_s", rate(now.received_bytes, before.received_bytes, seconds * kMb)}}},
+        sink);
   }
 }
 
@@ -170,11 +163,13 @@ void HostReader::read_process(double seconds, const HostSink& sink) {
   if (!process) return;
   const std::optional<std::uint64_t> before = std::exchange(process_ticks_, process->cpu_ticks);
   if (before && seconds > 0)
-    sink(counter_of("cpu/process", "cpu", "cpu_percent",
-                    100 * rate(process->cpu_ticks, *before, seconds * ticks_per_second_)));
-  sink(counter_of("memory/rss", "memory", "rss_mb",
-                  static_cast<double>(process->rss_pages) * page_bytes_ / kMb));
-  sink(counter_of("memory/vms", "memory", "vms_mb", static_cast<double>(process->vms_bytes) / kMb));
+    sink({"cpu/process",
+          "cpu",
+          {{"cpu_percent", 100 * rate(process->cpu_ticks, *before, seconds * ticks_per_second_)}}});
+  sink({"memory/rss",
+        "memory",
+        {{"rss_mb", static_cast<double>(process->rss_pages) * page_bytes_ / kMb}}});
+  sink({"memory/vms", "memory", {{"vms_mb", static_cast<double>(process->vms_bytes) / kMb}}});
 }
 
 HostSampler::HostSampler(const HostSamplerOptions& options, HostSink sink)
@@ -230,20 +225,22 @@ void HostSampler::run() {
 }
 
 void record_counter(const HostCounter& counter) {
-  const std::vector<std::string> keys(counter.keys.begin(), counter.keys.begin() + counter.count);
+  std::vector<std::string> keys;
+  std::vector<double> values;
+  for (const auto& [key, value] : counter.values) {
+    keys.emplace_back(key);
+    values.push_back(value);
+  }
   Counter(std::string(counter.name), std::string(counter.category), keys)
-      .record_all(counter.values.data(), counter.count);
+      .record_all(values.data(), values.size());
 }
 
 std::function<void(const MemorySnapshot&)> memory_counters() {
   return [](const MemorySnapshot& snapshot) {
-    record_counter(
-        counter_of("memory/rss", "memory", "rss_mb", static_cast<double>(snapshot.rss) / kMb));
-    record_counter(
-        counter_of("memory/vms", "memory", "vms_mb", static_cast<double>(snapshot.vms) / kMb));
+    record_counter({"memory/rss", "memory", {{"rss_mb", static_cast<double>(snapshot.rss) / kMb}}});
+    record_counter({"memory/vms", "memory", {{"vms_mb", static_cast<double>(snapshot.vms) / kMb}}});
     for (const auto& [name, bytes] : snapshot.bytes)
-      record_counter(
-          counter_of("memory/bytes/" + name, "memory", "bytes", static_cast<double>(bytes)));
+      record_counter({"memory/bytes/" + name, "memory", {{"bytes", static_cast<double>(bytes)}}});
   };
 }
 

@@ -28,7 +28,6 @@
 #include "record/host/proc.h"
 #include "record/names/run_place.h"
 
-#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -40,6 +39,7 @@
 #include <string_view>
 #include <sys/types.h>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -62,13 +62,11 @@ struct HostSamplerOptions {
 // themselves.
 HostSamplerOptions host_options_for(const RunPlace& place);
 
-// One counter with up to two values, valid during the call only.
+// One counter, valid during the call only.
 struct HostCounter {
   std::string_view name;
-  std::string_view category;  // "cpu", "memory", "disk", "net"
-  std::array<std::string_view, 2> keys;
-  std::array<double, 2> values{};
-  std::size_t count = 0;  // number of keys and values
+  std::string_view category;                                // "cpu", "memory", "disk", "net"
+  std::vector<std::pair<std::string_view, double>> values;  // by their keys
 };
 using HostSink = std::function<void(const HostCounter&)>;
 
@@ -95,8 +93,6 @@ class HostReader {
   void read_disks(double seconds, const HostSink& sink);
   void read_network(double seconds, const HostSink& sink);
   void read_process(double seconds, const HostSink& sink);
-  void emit_disk(const DiskCounters& now, const DiskCounters& before, double seconds,
-                 const HostSink& sink);
   void emit_if_busy(const HostCounter& counter, const HostSink& sink);
 
   std::string block_devices_;

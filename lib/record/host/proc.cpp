@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <memory>
 #include <set>
-#include <span>
 #include <unistd.h>
 
 namespace traceloom::record {
@@ -56,16 +55,18 @@ std::string_view take_word(std::string_view& line) {
   return word;
 }
 
-bool take_number(std::string_view& line, std::uint64_t& number) {
+template <typename Number>
+bool take_number(std::string_view& line, Number& number) {
   const std::string_view word = take_word(line);
   const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   return error == std::errc{} && rest == word.data() + word.size();
 }
 
 // Takes as many numbers as there are, up to the size of `numbers`; the others stay 0.
-std::size_t take_numbers(std::string_view& line, std::span<std::uint64_t> numbers) {
+template <typename Number, std::size_t kSize>
+std::size_t take_numbers(std::string_view& line, std::array<Number, kSize>& numbers) {
   std::size_t count = 0;
-  while (count < numbers.size() && take_number(line, numbers[count])) ++count;
+  while (count < kSize && take_number(line, numbers[count])) ++count;
   return count;
 }
 
@@ -166,10 +167,8 @@ std::optional<ProcessStat> parse_process_stat(std::string_view stat) {
   if (open == std::string_view::npos || close == std::string_view::npos || close < open)
     return std::nullopt;
   ProcessStat process;
-  std::uint64_t pid = 0;
   std::string_view front = stat.substr(0, open);
-  if (!take_number(front, pid)) return std::nullopt;
-  process.pid = static_cast<std::int64_t>(pid);
+  if (!take_number(front, process.pid)) return std::nullopt;
   process.name = stat.substr(open + 1, close - open - 1);
   std::string_view rest = stat.substr(close + 1);
   const std::string_view state = take_word(rest);
@@ -178,11 +177,7 @@ std::optional<ProcessStat> parse_process_stat(std::string_view stat) {
   // ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime cutime cstime
   // priority nice threads itrealvalue starttime vsize rss; some may be negative.
   std::array<std::int64_t, 21> values{};
-  for (std::int64_t& value : values) {
-    const std::string_view word = take_word(rest);
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  }
+  if (take_numbers(rest, values) < values.size()) return std::nullopt;
   process.parent = values[0];
   process.cpu_ticks = static_cast<std::uint64_t>(values[10] + values[11]);
   process.start_ticks = static_cast<std::uint64_t>(values[18]);
