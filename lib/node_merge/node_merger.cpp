@@ -2,10 +2,13 @@
 
 #include "base/problems.h"
 #include "identity/ranks/ranks.h"
+#include "merge/merger.h"
 #include "merge/options/merge_options.h"
-#include "node_merge/node_files.h"
+#include "node_merge/node_notes.h"
+#include "output/file_sink.h"
 #include "record/c/c_api_support.h"
 #include "record/engine/engine.h"
+#include "record/files/trace_file.h"
 #include "record/names/name_template.h"
 #include "record/names/session_place.h"
 #include "record/support/process_support.h"
@@ -25,6 +28,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -78,6 +82,100 @@ void check_node_merge(const NodeMergeOptions& options, const record::Options& gi
                     options.file_name));
 }
 
+// The trace that the traces of a node are merged into: one that grows by a cycle at a time, or one
+// a cycle.
+//
+// Each merge appears whole or not at all: it is written to a hidden file, which then takes the
+// name. A trace that grows is read and written as a whole for each merge.
+class NodeMerger::Trace {
+ public:
+  Trace(const NodeMergeOptions& options, const record::Options& session)
+      : options_(options),
+        path_((fs::path(options.folder) / options.file_name).string()),
+        run_{options.run_name, identity_of(session).place},
+        overwrite_(session.overwrite) {}
+
+  // A name without a place of the training in it ({batch}) is that of one trace for all cycles.
+  bool grows() const { return !path_.tells_positions(); }
+
+  // Adds the traces of a cycle, or of several that end at `at`. It first removes hidden files that
+  // killed processes have left there. Returns the path and events of the merge, and whether it
+  // lacks what it had before. Throws Error; then everything is as before.
+  NodeMerge add(const record::Position& at, const std::vector<TraceNote>& parts) {
+    const std::string path = path_.expand(run_, at);
+    NodeMerge merged;
+    MergeOptions options;
+    const bool goes_on = is_there(last_);
+    if (goes_on)
+      options.inputs.push_back({last_.path, std::nullopt});
+    else if (!last_.path.empty())
+      merged.problem = fmt::format(
+          "{} is not there as it was merged last; what it held of earlier cycles is not in this "
+          "one",
+          last_.path);
+    std::error_code ignored;  // a problem shows when the file is made
+    fs::create_directories(fs::path(path).parent_path(), ignored);
+    remove_abandoned(fs::path(path).parent_path());
+    for (const TraceNote& part : parts) {
+      options.inputs.push_back({part.source(), std::nullopt});
+      options.known_as[part.source()] = part.path;
+    }
+    options.output = hidden_path(path);
+    options.threads = options_.threads;
+    if (packing_of_name(path) == Packing::gzip) options.level = options_.gzip_level;
+    options.format = format_of_name(path);
+    try {
+      merged.events = merge_traces(options).events;
+      merged.path = goes_on ? record::give_last_name(options.output, last_.path, true)
+                            : record::give_last_name(options.output, path, overwrite_);
+    } catch (...) {
+      fs::remove(options.output, ignored);
+      throw;
+    }
+    if (grows()) last_ = note_of(0, 0, merged.path);
+    return merged;
+  }
+
+ private:
+  // Returns the name that a file has while it is written. It ends like the final name, which shows
+  // how the file is packed and may be as long as a name can be.
+  static std::string hidden_path(const fs::path& path) {
+    constexpr std::size_t kMostOfName = 200;
+    const std::string name = path.filename().string();
+    return path.parent_path() /
+           fmt::format(".{}-{}", getpid(),
+                       name.substr(name.size() - std::min(name.size(), kMostOfName)));
+  }
+
+  // Removes the hidden files of killed processes: "..4711-node0.json.traceloom-4711.tmp", which its
+  // process has locked while it writes the merge, and ".4711-node0.json", which the merge is called
+  // for a moment before it gets its name.
+  void remove_abandoned(const fs::path& folder) const {
+    constexpr std::chrono::minutes kMoment{1};
+    for (const std::string& name : names_in(folder)) {
+      std::string_view hidden = name;
+      const bool is_written = hidden.starts_with("..") && hidden.ends_with(".tmp");
+      if (is_written) hidden = hidden.substr(1, hidden.rfind(".traceloom-") - 1);
+      const std::size_t dash = hidden.find_first_not_of("0123456789", 1);
+      if (!hidden.starts_with('.') || dash == std::string_view::npos || dash < 2) continue;
+      const fs::path merged = folder / hidden.substr(dash + 1);
+      if (hidden[dash] != '-' ||
+          path_.owner_of(merged.native(), run_) != record::NameTemplate::Owner::this_rank)
+        continue;
+      std::error_code error;
+      const fs::file_time_type time = fs::last_write_time(folder / name, error);
+      if (is_written || (!error && fs::file_time_type::clock::now() - time > kMoment))
+        remove_if_abandoned((folder / name).string());
+    }
+  }
+
+  const NodeMergeOptions& options_;
+  const record::NameTemplate path_;
+  const record::RunIdentity run_;
+  const bool overwrite_;  // may replace a file that was there before
+  TraceNote last_;        // of a trace that grows: the file as it was written
+};
+
 // The part of one rank; on the first rank also the thread that merges.
 class NodeMerger::Node {
  public:
@@ -89,11 +187,7 @@ class NodeMerger::Node {
         ranks_(session.local_world_size),
         keeps_(session.num_traces_to_keep >= 0 || session.overwrite),
         notes_(session.folder, session.node_rank, session.local_rank),
-        trace_({record::NameTemplate((fs::path(options_.folder) / options_.file_name).string()),
-                {options_.run_name, identity_of(session).place},
-                session.overwrite,
-                options_.gzip_level,
-                options_.threads}) {
+        trace_(options_, session) {
     if (local_rank_ == 0) thread_ = record::start_quiet_thread("node-merge", [this] { run(); });
   }
   ~Node() = default;
@@ -103,6 +197,7 @@ class NodeMerger::Node {
   bool is_of_this_process() const { return getpid() == process_; }
 
   void note(const record::SavedTrace& trace) {
+    if (!is_of_this_process()) return;  // a child of fork() may have a session of its own
     {
       const std::lock_guard lock(mutex_);
       if (is_closing_)
@@ -136,13 +231,13 @@ class NodeMerger::Node {
     notes_.leave();
   }
 
-  // Chooses a file's second name. The cycles of different ranks are matched by their names. If a
-  // file of this rank had the name before, the name would match another cycle, and its clock, so
-  // the file is named by the number of its cycle.
-  NodeNotes::KeptName kept_name(const TraceNote& note) {
+  // Returns a file's second name; "" for its own. The cycles of different ranks are matched by their
+  // names. If a file of this rank had the name before, the name would match another cycle, and its
+  // clock, so the file is named by the number of its cycle.
+  std::string kept_name(const TraceNote& note) {
     const std::string cycle = cycle_of_name(note.path);
     const bool is_told = !cycle.empty() && told_cycles_.insert(cycle).second;
-    return is_told ? NodeNotes::KeptName::own : NodeNotes::KeptName::of_cycle;
+    return is_told ? "" : fmt::format("cycle{}-rank{}.json", note.cycle, note.rank);
   }
 
   using Notes = std::vector<std::optional<TraceNote>>;  // index: local rank
@@ -160,10 +255,7 @@ class NodeMerger::Node {
     while (std::optional<Cycle> cycle = next_cycle()) {
       cycle->notes = wait_for_notes(cycle->number);
       std::vector<Cycle> cycles{*std::move(cycle)};
-      while (trace_.grows()) {
-        std::optional<Cycle> more = next_whole_cycle();
-        if (!more) break;
-        cycles.push_back(*std::move(more));
+      while (trace_.grows() && add_whole_cycle(cycles)) {
       }
       const std::vector<NodeMerge> merges = merge(cycles);
       for (const Cycle& merged : cycles)
@@ -191,24 +283,27 @@ class NodeMerger::Node {
     return cycle;
   }
 
-  // Returns the next cycle if all ranks have noted it by now.
-  std::optional<Cycle> next_whole_cycle() {
+  // Adds the next cycle if all ranks have noted it by now.
+  bool add_whole_cycle(std::vector<Cycle>& cycles) {
     const std::lock_guard lock(mutex_);
-    if (cycles_.empty()) return std::nullopt;
+    if (cycles_.empty()) return false;
     Cycle cycle = cycles_.front();
     for (std::int64_t rank = 0; rank < ranks_; ++rank) {
       cycle.notes.push_back(notes_.read(cycle.number, rank));
-      if (!cycle.notes.back()) return std::nullopt;
+      if (!cycle.notes.back()) return false;
     }
     cycles_.pop_front();
-    return cycle;
+    cycles.push_back(std::move(cycle));
+    return true;
   }
 
   Notes wait_for_notes(std::uint64_t cycle) {
     Notes notes(static_cast<std::size_t>(ranks_));
     while (true) {
-      const bool is_last_look = is_patience_over();
-      const bool is_to_end = is_closing();
+      std::unique_lock lock(mutex_);
+      const bool is_to_end = is_closing_;
+      const bool is_last_look = is_closing_ && Clock::now() >= patience_ends_;
+      lock.unlock();
       bool may_come = false;
       for (std::size_t i = 0; i < notes.size(); ++i) {
         if (notes[i]) continue;
@@ -219,30 +314,20 @@ class NodeMerger::Node {
         may_come = may_come || (!notes[i] && (is_at_work || !is_to_end));
       }
       if (!may_come || is_last_look) return notes;
-      std::unique_lock lock(mutex_);
+      lock.lock();
       wake_.wait_for(lock, kBetweenLooks);
     }
-  }
-
-  bool is_closing() {
-    const std::lock_guard lock(mutex_);
-    return is_closing_;
-  }
-
-  bool is_patience_over() {
-    const std::lock_guard lock(mutex_);
-    return is_closing_ && Clock::now() >= patience_ends_;
   }
 
   // Returns one result for each cycle.
   std::vector<NodeMerge> merge(const std::vector<Cycle>& cycles) {
     std::vector<NodeMerge> results;
     results.reserve(cycles.size());
-    std::vector<NodeTrace::Part> parts;
+    std::vector<TraceNote> parts;
     for (const Cycle& cycle : cycles) results.push_back(add_parts(cycle, parts));
     if (parts.empty()) return results;
     try {
-      const NodeTrace::Merged merged = trace_.add(cycles.back().position, parts);
+      const NodeMerge merged = trace_.add(cycles.back().position, parts);
       for (NodeMerge& result : results) {
         if (result.ranks == 0) continue;
         result.path = merged.path;
@@ -265,7 +350,7 @@ class NodeMerger::Node {
   }
 
   // Adds the traces that there are of a cycle to `parts`, and reports what is missing.
-  static NodeMerge add_parts(const Cycle& cycle, std::vector<NodeTrace::Part>& parts) {
+  static NodeMerge add_parts(const Cycle& cycle, std::vector<TraceNote>& parts) {
     NodeMerge result{.cycle = cycle.number, .position = cycle.position};
     for (std::size_t i = 0; i < cycle.notes.size(); ++i) {
       const std::optional<TraceNote>& note = cycle.notes[i];
@@ -277,7 +362,7 @@ class NodeMerger::Node {
         add_problem(result,
                     fmt::format("{} is not what rank {} has saved", note->path, note->rank));
       } else {
-        parts.push_back({note->path, note->source()});
+        parts.push_back(*note);
         ++result.ranks;
       }
     }
@@ -291,7 +376,7 @@ class NodeMerger::Node {
   const bool keeps_;  // the session may delete or replace traces before they are merged
   const pid_t process_ = getpid();
   NodeNotes notes_;
-  NodeTrace trace_;  // used by the thread alone
+  Trace trace_;  // used by the thread alone
 
   std::mutex close_mutex_;
   std::mutex mutex_;
@@ -306,64 +391,50 @@ class NodeMerger::Node {
 
 // The mergers of this process that the program has not closed. The exit closes them: a merge must
 // not go on while the objects it uses are destroyed.
-class NodeMerger::OpenNodes {
- public:
-  static void add(const std::shared_ptr<Node>& node) {
-    static const bool installed = std::atexit(close_all) == 0;
-    static_cast<void>(installed);
-    OpenNodes& all = instance();
-    const std::lock_guard lock(all.mutex_);
-    std::erase_if(all.nodes_, [](const std::weak_ptr<Node>& gone) { return gone.expired(); });
-    all.nodes_.push_back(node);
-  }
-
- private:
-  static void close_all() {
-    const std::vector<std::shared_ptr<Node>> nodes = instance().taken();
-    if (nodes.empty()) return;
-    record::close_open_session();  // its last cycle has to be merged, too
-    for (const std::shared_ptr<Node>& node : nodes) node->close_at_exit();
-  }
-
+struct NodeMerger::OpenNodes {
   static OpenNodes& instance() {
     static OpenNodes& all = *new OpenNodes;  // never destroyed
     return all;
   }
 
-  std::vector<std::shared_ptr<Node>> taken() {
-    std::vector<std::shared_ptr<Node>> nodes;
-    // In the child of a fork() nobody may be left to give up the lock.
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock) return nodes;
-    nodes.reserve(nodes_.size());
-    for (const std::weak_ptr<Node>& each : nodes_)
-      if (std::shared_ptr<Node> node = each.lock(); node && node->is_of_this_process())
-        nodes.push_back(std::move(node));
-    return nodes;
+  void add(const std::shared_ptr<Node>& node) {
+    static const bool installed = std::atexit(close_all) == 0;
+    static_cast<void>(installed);
+    const std::lock_guard lock(mutex);
+    std::erase_if(nodes, [](const std::weak_ptr<Node>& gone) { return gone.expired(); });
+    nodes.push_back(node);
   }
 
-  std::mutex mutex_;
-  std::vector<std::weak_ptr<Node>> nodes_;
+  static void close_all() {
+    std::vector<std::shared_ptr<Node>> open;
+    // In the child of a fork() nobody may be left to give up the lock.
+    if (std::unique_lock lock(instance().mutex, std::try_to_lock); lock)
+      for (const std::weak_ptr<Node>& each : instance().nodes)
+        if (std::shared_ptr<Node> node = each.lock(); node && node->is_of_this_process())
+          open.push_back(std::move(node));
+    if (open.empty()) return;
+    record::close_open_session();  // its last cycle has to be merged, too
+    for (const std::shared_ptr<Node>& node : open) node->close_at_exit();
+  }
+
+  std::mutex mutex;
+  std::vector<std::weak_ptr<Node>> nodes;
 };
 
 NodeMerger::NodeMerger(NodeMergeOptions options, record::Options& session) {
   check_node_merge(options, session);
   const record::Options own = settled(session);
   node_ = std::make_shared<Node>(settled(std::move(options), own), own);
-  OpenNodes::add(node_);
+  OpenNodes::instance().add(node_);
   session.on_saved = [node = node_.get(),
                       before = std::move(session.on_saved)](const record::SavedTrace& trace) {
-    // A child of fork() may have a session of its own with the same options.
-    const auto note = [&] {
-      if (node->is_of_this_process()) node->note(trace);
-    };
     // The note is written even if the callback throws; otherwise this rank would be a cycle behind
     // the others from now on.
     record::call_both(
         [&] {
           if (before) before(trace);
         },
-        note);
+        [&] { node->note(trace); });
   };
 }
 
@@ -375,7 +446,7 @@ NodeMerger::~NodeMerger() {
 }
 
 void NodeMerger::note(const record::SavedTrace& trace) {
-  if (node_->is_of_this_process()) node_->note(trace);
+  node_->note(trace);
 }
 
 bool NodeMerger::is_calling() const {

@@ -94,8 +94,9 @@ class NodeMerger {
   bool is_calling() const;
 
  private:
+  class Trace;
   class Node;
-  class OpenNodes;
+  struct OpenNodes;
   std::shared_ptr<Node> node_;  // shared with the handler of the exit
 };
 

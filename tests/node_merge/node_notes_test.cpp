@@ -1,5 +1,6 @@
+#include "node_merge/node_notes.h"
+
 #include "base/problems.h"
-#include "node_merge/node_files.h"
 #include "node_merge/node_team.h"
 #include "support/temporary_folder.h"
 
@@ -84,7 +85,7 @@ TEST_CASE(
   notes.remove(3, 0);
   CHECK_FALSE(std::filesystem::exists(folder.path(".node0-merge/cycle3-rank0.kept")));
   const std::string again = folder.write("sub/rank0.json", "123");
-  const TraceNote of_cycle = notes.keep(note_of(5, 7, again), NodeNotes::KeptName::of_cycle);
+  const TraceNote of_cycle = notes.keep(note_of(5, 7, again), "cycle5-rank7.json");
   CHECK(of_cycle.source() == folder.path(".node0-merge/cycle5-rank0.kept/cycle5-rank7.json"));
   notes.write(of_cycle);
   CHECK(notes.read(5, 0) == of_cycle);

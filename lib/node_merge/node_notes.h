@@ -1,19 +1,3 @@
-// The files of a node: the notes by which its ranks report their traces, and the trace that
-// these are merged into.
-#pragma once
-
-#include "record/names/name_template.h"
-
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <sys/types.h>
-#include <tuple>
-#include <vector>
-
-namespace traceloom {
-
 // NodeNotes: the notes by which the ranks of a node report their saved traces to the first rank, as
 // small files in a hidden folder next to the traces.
 //
@@ -25,6 +9,16 @@ namespace traceloom {
 // They are files, because the ranks of a node share nothing else that all launchers give them. Each
 // rank holds a lock as long as it may write notes; the system releases the lock when the process
 // dies.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <tuple>
+#include <vector>
+
+namespace traceloom {
 
 // A trace that a rank has saved, and the file that it was.
 struct TraceNote {
@@ -39,6 +33,7 @@ struct TraceNote {
   const std::string& source() const { return kept.empty() ? path : kept; }
 
   friend bool operator==(const TraceNote&, const TraceNote&) = default;
+  auto wired() { return std::tie(cycle, rank, path, bytes, inode, kept); }
 };
 
 // Returns a note of the file that is at `path` now, or a note without a path if there is none.
@@ -63,12 +58,10 @@ class NodeNotes {
 
   // Throws Error if the note cannot be written.
   void write(const TraceNote& note) const;
-  // The source of a file's second name: its own name, or the number of the cycle if the own name
-  // does not show which cycle it is ("cycle3-rank1.json").
-  enum class KeptName : std::uint8_t { own, of_cycle };
-  // Keeps the file of a note until remove(), whatever happens to the file at its path. A second
-  // name costs nothing; if the file system has none, the file is copied. Throws Error.
-  TraceNote keep(TraceNote note, KeptName name = KeptName::own) const;
+  // Keeps the file of a note until remove(), whatever happens to the file at its path. It gets a
+  // second name, `name` or its own, which costs nothing; if the file system has none, the file is
+  // copied. Throws Error.
+  TraceNote keep(TraceNote note, const std::string& name = {}) const;
   // Returns what that local rank has noted of the cycle.
   std::optional<TraceNote> read(std::uint64_t cycle, std::int64_t local_rank) const;
   void remove(std::uint64_t cycle, std::int64_t local_rank) const;
@@ -80,7 +73,7 @@ class NodeNotes {
  private:
   std::string path_of(std::uint64_t cycle, std::int64_t local_rank) const;
   std::string kept_folder(std::uint64_t cycle, std::int64_t local_rank) const;
-  std::string kept_path(const TraceNote& note, std::int64_t local_rank, KeptName name) const;
+  std::string relative(const std::string& path) const;
   std::string lock_path(std::int64_t local_rank) const;
   void take_lock();
   void remove_stale() const;
@@ -92,59 +85,7 @@ class NodeNotes {
   std::optional<FileOfProcess> held_;  // the file of the lock
 };
 
-// NodeTrace: the trace that the traces of a node are merged into: one that grows by a cycle at a
-// time, or one a cycle.
-//
-//   NodeTrace trace({.path = NameTemplate("run7/traces/node{node_rank}.json"), .run = run});
-//   const NodeTrace::Merged merged = trace.add(position, parts);
-//   merged.path     // "run7/traces/node0.json": what it held before, and these
-//
-// Each merge appears whole or not at all: it is written to a hidden file, which then takes the
-// name. A trace that grows is read and written as a whole for each merge.
-
-class NodeTrace {
- public:
-  struct Settings {
-    // One trace a cycle if it has a place of the training in it ({batch}).
-    record::NameTemplate path;
-    record::RunIdentity run;
-    bool overwrite = false;  // may replace a file that was there before
-    int gzip_level = 1;
-    unsigned threads = 1;
-  };
-  explicit NodeTrace(Settings settings) : settings_(std::move(settings)) {}
-
-  bool grows() const { return !settings_.path.tells_positions(); }
-
-  struct Merged {
-    std::string path;
-    std::uint64_t events = 0;  // without metadata
-    std::string problem = {};  // "": it has all that it had before
-  };
-  // A trace that was saved at `path` and is read at `source`.
-  struct Part {
-    std::string path;
-    std::string source;
-  };
-  // Adds the traces of a cycle, or of several that end at `at`. It first removes hidden files that
-  // killed processes have left there. Throws Error; then everything is as before.
-  Merged add(const record::Position& at, const std::vector<Part>& parts);
-
- private:
-  // A file as it was written.
-  struct File {
-    std::string path;
-    dev_t device = 0;
-    ino_t inode = 0;
-    off_t bytes = 0;
-
-    bool operator==(const File&) const = default;
-  };
-  static std::optional<File> file_at(const std::string& path);
-  void remove_abandoned(const std::filesystem::path& folder) const;
-
-  Settings settings_;
-  std::optional<File> last_;  // set for a trace that grows
-};
+// Returns the names in a folder; a folder that cannot be read has none.
+std::vector<std::string> names_in(const std::string& folder);
 
 }  // namespace traceloom

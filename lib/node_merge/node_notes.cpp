@@ -1,22 +1,19 @@
-#include "node_merge/node_files.h"
+#include "node_merge/node_notes.h"
 
 #include "base/problems.h"
-#include "merge/merger.h"
-#include "output/file_sink.h"
-#include "record/files/trace_file.h"
+#include "record/support/process_support.h"
+#include "team/wire.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <mutex>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <sys/stat.h>
 #include <system_error>
@@ -43,16 +40,6 @@ std::optional<std::int64_t> rank_of(std::string_view name, std::string_view endi
   return error == std::errc{} && stop == end ? std::optional(rank) : std::nullopt;
 }
 
-// Returns the names in a folder; a folder that cannot be read has none.
-std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    names.push_back(entry->path().filename().string());
-  return names;
-}
-
 // The locks that this process holds.
 struct HeldLocks {
   std::mutex mutex;
@@ -71,13 +58,16 @@ std::optional<FileOfProcess> file_at(const std::string& path) {
   return FileOfProcess{getpid(), info.st_dev, info.st_ino};
 }
 
-struct flock whole_file() {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  return lock;
-}
-
 }  // namespace
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    names.push_back(entry->path().filename().string());
+  return names;
+}
 
 TraceNote note_of(std::uint64_t cycle, std::int64_t rank, const std::string& path) {
   TraceNote note{.cycle = cycle, .rank = rank};
@@ -116,12 +106,12 @@ void NodeNotes::take_lock() {
     throw Error(path, fmt::format("this process is local rank {} here already", local_rank_));
   lock_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode);
   if (lock_ < 0) throw system_error(path, errno);
-  struct flock lock = whole_file();
-  if (fcntl(lock_, F_SETLK, &lock) != 0) {
-    const int reason = errno;
+  try {
+    if (!record::lock_for_process(lock_, path))
+      throw Error(path, fmt::format("another process is local rank {} here", local_rank_));
+  } catch (...) {
     close(lock_);
-    if (reason != EAGAIN && reason != EACCES) throw system_error(path, reason);
-    throw Error(path, fmt::format("another process is local rank {} here", local_rank_));
+    throw;
   }
   held_ = file_at(path);
   if (held_) held_locks().files.insert(*held_);
@@ -150,23 +140,16 @@ std::string NodeNotes::kept_folder(std::uint64_t cycle, std::int64_t local_rank)
   return fmt::format("{}/cycle{}-rank{}{}", folder_, cycle, local_rank, kKept);
 }
 
-std::string NodeNotes::kept_path(const TraceNote& note, std::int64_t local_rank,
-                                 KeptName name) const {
-  const std::string folder = kept_folder(note.cycle, local_rank);
-  return name == KeptName::own
-             ? fmt::format("{}/{}", folder, fs::path(note.path).filename().string())
-             : fmt::format("{}/cycle{}-rank{}.json", folder, note.cycle, note.rank);
-}
-
 std::string NodeNotes::lock_path(std::int64_t local_rank) const {
   return fmt::format("{}/rank{}{}", folder_, local_rank, kLock);
 }
 
-TraceNote NodeNotes::keep(TraceNote note, KeptName name) const {
+TraceNote NodeNotes::keep(TraceNote note, const std::string& name) const {
   if (note.path.empty()) return note;
-  note.kept = kept_path(note, local_rank_, name);
+  const fs::path folder = kept_folder(note.cycle, local_rank_);
+  note.kept = folder / (name.empty() ? fs::path(note.path).filename() : fs::path(name));
   std::error_code error;
-  fs::create_directories(fs::path(note.kept).parent_path(), error);
+  fs::create_directories(folder, error);
   if (!error) fs::create_hard_link(note.path, note.kept, error);
   if (error) fs::copy_file(note.path, note.kept, error);
   if (error) throw system_error(note.kept, error.value());
@@ -176,36 +159,36 @@ TraceNote NodeNotes::keep(TraceNote note, KeptName name) const {
   return note;
 }
 
-// Writes the path relative to the traces: the first rank may know their folder by another name.
+// Returns the path relative to the traces: the first rank may know their folder by another name.
+std::string NodeNotes::relative(const std::string& path) const {
+  if (path.empty()) return "";
+  const std::string inside = fs::path(path).lexically_relative(traces_).string();
+  return inside.empty() || inside.starts_with("..") ? fs::absolute(path).string() : inside;
+}
+
 void NodeNotes::write(const TraceNote& note) const {
-  std::string path;
-  if (!note.path.empty()) {
-    path = fs::path(note.path).lexically_relative(traces_).string();
-    if (path.empty() || path.starts_with("..")) path = fs::absolute(note.path).string();
-  }
+  TraceNote told = note;
+  told.path = relative(note.path);
+  told.kept = relative(note.kept);
   const std::string name = path_of(note.cycle, local_rank_);
   const std::string unfinished = name + ".tmp";
   std::ofstream out(unfinished, std::ios::binary);
-  const int kept_as = note.kept.empty()                                          ? 0
-                      : note.kept == kept_path(note, local_rank_, KeptName::own) ? 1
-                                                                                 : 2;
-  out << fmt::format("{} {} {} {} {}", note.rank, note.bytes, note.inode, kept_as, path);
+  out << to_wire(told);
   out.close();
   if (!out || std::rename(unfinished.c_str(), name.c_str()) != 0) throw system_error(name, errno);
 }
 
 std::optional<TraceNote> NodeNotes::read(std::uint64_t cycle, std::int64_t local_rank) const {
   std::ifstream in(path_of(cycle, local_rank), std::ios::binary);
-  TraceNote note{.cycle = cycle};
-  int kept_as = 0;
-  if (!(in >> note.rank >> note.bytes >> note.inode >> kept_as)) return std::nullopt;
-  std::ostringstream rest;
-  in.get();  // the blank before the path
-  if (in.peek() != std::ifstream::traits_type::eof()) rest << in.rdbuf();
-  if (!rest.str().empty()) note.path = (fs::path(traces_) / rest.str()).string();
-  if (kept_as != 0)
-    note.kept = kept_path(note, local_rank, kept_as == 1 ? KeptName::own : KeptName::of_cycle);
-  return note;
+  if (!in) return std::nullopt;
+  try {
+    auto note = from_wire<TraceNote>(std::string(std::istreambuf_iterator(in), {}));
+    if (!note.path.empty()) note.path = fs::path(traces_) / note.path;
+    if (!note.kept.empty()) note.kept = fs::path(traces_) / note.kept;
+    return note;
+  } catch (const Error&) {
+    return std::nullopt;  // not one of ours
+  }
 }
 
 void NodeNotes::remove(std::uint64_t cycle, std::int64_t local_rank) const {
@@ -219,7 +202,8 @@ bool NodeNotes::is_at_work(std::int64_t local_rank) const {
   if (local_rank == local_rank_) return lock_ >= 0;
   const int file = open(lock_path(local_rank).c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return false;
-  struct flock lock = whole_file();
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
   const bool is_held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
   close(file);
   return is_held;
@@ -243,84 +227,6 @@ void NodeNotes::leave() {
   std::error_code ignored;  // another rank does the same
   for (const std::int64_t rank : ranks) fs::remove(lock_path(rank), ignored);
   fs::remove(folder_, ignored);
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
-// Returns the name that a file has while it is written. It ends like the final name, which shows
-// how the file is packed and may be as long as a name can be.
-std::string hidden_path(const fs::path& path) {
-  constexpr std::size_t kMostOfName = 200;
-  const std::string name = path.filename().string();
-  return path.parent_path() /
-         fmt::format(".{}-{}", getpid(),
-                     name.substr(name.size() - std::min(name.size(), kMostOfName)));
-}
-
-}  // namespace
-
-std::optional<NodeTrace::File> NodeTrace::file_at(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return std::nullopt;
-  return File{path, info.st_dev, info.st_ino, info.st_size};
-}
-
-// Removes the hidden files of killed processes: "..4711-node0.json.traceloom-4711.tmp", which its
-// process has locked while it writes the merge, and ".4711-node0.json", which the merge is called
-// for a moment before it gets its name.
-void NodeTrace::remove_abandoned(const fs::path& folder) const {
-  constexpr std::chrono::minutes kMoment{1};
-  for (const std::string& name : names_in(folder)) {
-    std::string_view hidden = name;
-    const bool is_written = hidden.starts_with("..") && hidden.ends_with(".tmp");
-    if (is_written) hidden = hidden.substr(1, hidden.rfind(".traceloom-") - 1);
-    const std::size_t dash = hidden.find_first_not_of("0123456789", 1);
-    if (!hidden.starts_with('.') || dash == std::string_view::npos || dash < 2) continue;
-    const fs::path merged = folder / hidden.substr(dash + 1);
-    if (hidden[dash] != '-' || settings_.path.owner_of(merged.native(), settings_.run) !=
-                                   record::NameTemplate::Owner::this_rank)
-      continue;
-    std::error_code error;
-    const fs::file_time_type time = fs::last_write_time(folder / name, error);
-    if (is_written || (!error && fs::file_time_type::clock::now() - time > kMoment))
-      remove_if_abandoned((folder / name).string());
-  }
-}
-
-NodeTrace::Merged NodeTrace::add(const record::Position& at, const std::vector<Part>& parts) {
-  const std::string path = settings_.path.expand(settings_.run, at);
-  Merged merged;
-  MergeOptions options;
-  const bool goes_on = last_ && file_at(last_->path) == last_;
-  if (goes_on)
-    options.inputs.push_back({last_->path, std::nullopt});
-  else if (last_)
-    merged.problem = fmt::format(
-        "{} is not there as it was merged last; what it held of earlier cycles is not in this one",
-        last_->path);
-  std::error_code ignored;  // a problem shows when the file is made
-  fs::create_directories(fs::path(path).parent_path(), ignored);
-  remove_abandoned(fs::path(path).parent_path());
-  for (const Part& part : parts) {
-    options.inputs.push_back({part.source, std::nullopt});
-    options.known_as[part.source] = part.path;
-  }
-  options.output = hidden_path(path);
-  options.threads = settings_.threads;
-  if (packing_of_name(path) == Packing::gzip) options.level = settings_.gzip_level;
-  options.format = format_of_name(path);
-  try {
-    merged.events = merge_traces(options).events;
-    merged.path = goes_on ? record::give_last_name(options.output, last_->path, true)
-                          : record::give_last_name(options.output, path, settings_.overwrite);
-  } catch (...) {
-    fs::remove(options.output, ignored);
-    throw;
-  }
-  if (grows()) last_ = file_at(merged.path);
-  return merged;
 }
 
 }  // namespace traceloom
