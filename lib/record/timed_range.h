@@ -40,7 +40,12 @@ class TimedRange {
       end_.emplace(std::end(range));
       fetch();
     }
-    std::remove_reference_t<reference>& operator*() { return *held_; }
+    std::remove_reference_t<reference>& operator*() {
+      if constexpr (std::is_reference_v<reference>)
+        return **held_;
+      else
+        return *held_;
+    }
     Iterator& operator++() {
       scope_.emplace(*marker_);
       ++*inner_;
@@ -53,40 +58,26 @@ class TimedRange {
    private:
     void fetch() {
       held_.reset();
-      if (*inner_ != *end_)
-        held_.emplace(*inner_);
-      else
+      if (!(*inner_ != *end_)) {
         scope_->abandon();
+      } else if constexpr (std::is_reference_v<reference>) {
+        auto&& element = **inner_;
+        held_.emplace(&element);
+      } else {
+        held_.emplace(**inner_);
+      }
       scope_.reset();
     }
-    // Holds the element that a reference leads to, or a value that the loader makes anew.
-    struct Held {
-      using Kept = std::conditional_t<std::is_reference_v<reference>,
-                                      std::remove_reference_t<reference>*, value_type>;
-      std::optional<Kept> kept;
-      void reset() { kept.reset(); }
-      void emplace(Inner& at) {
-        if constexpr (std::is_reference_v<reference>) {
-          auto&& element = *at;
-          kept.emplace(&element);
-        } else {
-          kept.emplace(*at);
-        }
-      }
-      std::remove_reference_t<reference>& operator*() {
-        if constexpr (std::is_reference_v<reference>)
-          return **kept;
-        else
-          return *kept;
-      }
-    };
+    // The element that a reference leads to, or a value that the loader makes anew.
+    using Held = std::conditional_t<std::is_reference_v<reference>,
+                                    std::remove_reference_t<reference>*, value_type>;
 
     const Marker* marker_;
     std::optional<Scope>
         scope_;  // open while the batch is fetched; first, so that begin() is in it
     std::optional<Inner> inner_;
     std::optional<End> end_;
-    Held held_;
+    std::optional<Held> held_;
   };
 
   Iterator begin() { return Iterator(range_, marker_); }

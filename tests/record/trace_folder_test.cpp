@@ -50,13 +50,9 @@ TEST_CASE("trace_folder: is made with its parents, and names files by position")
   prepare_folder(names, rank(1));
   CHECK(std::filesystem::is_directory(scratch / "gpt/traces"));
   CHECK(folder_of(names, rank(1)) == scratch / "gpt/traces");
-  CHECK(merged_path_of(names, rank(1)) == scratch / "gpt/traces/node0.json");
   Position position;
   position.batch = 5;
   CHECK(file_namer(names, rank(1))(position) == "ep0-ba5-rank1.json");
-  TraceNames unmerged = names;
-  unmerged.merged = "";
-  CHECK(merged_path_of(unmerged, rank(1)) == "");
 }
 
 TEST_CASE("trace_folder: one that another run left something in is refused") {

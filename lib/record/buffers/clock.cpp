@@ -176,10 +176,6 @@ const TimeLine::Segment& TimeLine::segment_of(std::uint64_t ticks) const {
   return *segment;
 }
 
-std::int64_t TimeLine::earlier_ns(std::uint64_t ticks) const {
-  return at(segment_of(ticks), ticks);
-}
-
 bool TimeLine::has(std::uint64_t ticks) const {
   constexpr double kMostTicks = 4e18;  // a signed number of 64 bits can hold it
   constexpr double kMostNs = 4e18;

@@ -85,7 +85,7 @@ class TimeLine {
 
   std::int64_t ns(std::uint64_t ticks) const {
     const Segment& last = segments_.back();
-    return ticks >= last.ticks ? at(last, ticks) : earlier_ns(ticks);
+    return at(ticks >= last.ticks ? last : segment_of(ticks), ticks);
   }
   // Returns whether the ticks are a time at all: ticks read from a damaged file may be anything.
   bool has(std::uint64_t ticks) const;
@@ -97,7 +97,6 @@ class TimeLine {
 
  private:
   const Segment& segment_of(std::uint64_t ticks) const;
-  std::int64_t earlier_ns(std::uint64_t ticks) const;
 
   ClockPair start_;
   ClockPair last_;

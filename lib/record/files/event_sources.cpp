@@ -1,5 +1,6 @@
 #include "record/files/event_sources.h"
 
+#include "base/arithmetic.h"
 #include "event/event.h"
 #include "event/event_timing.h"
 #include "input/open.h"
@@ -13,7 +14,6 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <unistd.h>
@@ -119,31 +119,21 @@ TraceEnd read_trace(const std::string& path, Args args,
 // first one.
 void tell_problems(const std::string& path, const ProblemCounts& problems,
                    const std::string& bad_base) {
-  std::string words;
-  std::uint64_t first_offset = std::numeric_limits<std::uint64_t>::max();
+  std::vector<std::string> words;
+  std::optional<std::uint64_t> first_offset;
   for (const Problem kind : problems.kinds()) {
-    first_offset = std::min(first_offset, problems.first_offset(kind));
-    if (!words.empty()) words += "; ";
-    if (problems.count(kind) > 1) words += fmt::format("{} times: ", problems.count(kind));
-    words += describe(kind).sentence;
+    keep_least(first_offset, std::optional(problems.first_offset(kind)));
+    const std::string times =
+        problems.count(kind) > 1 ? fmt::format("{} times: ", problems.count(kind)) : "";
+    words.push_back(times + std::string(describe(kind).sentence));
   }
-  if (bad_base.empty()) {
-    if (!words.empty()) throw ImperfectTrace(path, first_offset, words);
-    return;
-  }
-  const std::string about_base = fmt::format(
-      "baseTimeNanoseconds is {:.40}, no number of nanoseconds; its times stay as they are",
-      bad_base);
-  if (words.empty()) throw ImperfectTrace(path, about_base);
-  throw ImperfectTrace(path, first_offset, fmt::format("{}; {}", words, about_base));
-}
-
-ProblemCounts losses_of(const ProblemCounts& problems) {
-  ProblemCounts losses;
-  for (const Problem kind : problems.kinds())
-    if (describe(kind).severity == Severity::loss)
-      losses.add(kind, problems.first_offset(kind), problems.count(kind));
-  return losses;
+  if (!bad_base.empty())
+    words.push_back(fmt::format(
+        "baseTimeNanoseconds is {:.40}, no number of nanoseconds; its times stay as they are",
+        bad_base));
+  if (words.empty()) return;
+  const std::string all = fmt::format("{}", fmt::join(words, "; "));
+  throw first_offset ? ImperfectTrace(path, *first_offset, all) : ImperfectTrace(path, all);
 }
 
 // The results of the first reading.
@@ -156,21 +146,18 @@ struct Survey {
 Survey survey_trace(const std::string& path, std::int64_t rank) {
   Survey survey;
   const std::string own = std::to_string(getpid());
-  std::string first;
-  std::map<std::string, std::int64_t> order;
+  std::vector<std::string> order;  // of appearance
   const TraceEnd end = read_trace(path, Args::skip, [&](const Event& event) {
     const std::string pid = canonical_id(event.text(Key::pid));
     if (pid.empty()) return;
-    order.emplace(pid, static_cast<std::int64_t>(order.size()));
-    if (first.empty() && event.phase != 'M') first = pid;
+    if (survey.pids.emplace(pid, rank).second) order.push_back(pid);
+    if (survey.process.empty() && event.phase != 'M') survey.process = pid;
   });
   survey.base_ns = end.base_ns;
-  survey.process = order.count(own) > 0 ? own : first;
-  std::map<std::int64_t, std::string> by_order;
-  for (const auto& [pid, place] : order) by_order[place] = pid;
+  if (survey.pids.count(own) > 0) survey.process = own;
   std::int64_t others = 0;
-  for (const auto& [place, pid] : by_order)
-    survey.pids[pid] = pid == survey.process ? rank : rank + ++others * kPidStep;
+  for (const std::string& pid : order)
+    if (pid != survey.process) survey.pids[pid] = rank + ++others * kPidStep;
   return survey;
 }
 
@@ -270,7 +257,9 @@ void copy_external_trace(const std::string& path, std::int64_t rank,
     if (time_start(event, ignored).usable) return use(rewriter.rewrite(event, problems));
     problems.add(event.phase == 0 ? Problem::no_phase : Problem::bad_timestamp, event.offset);
   });
-  problems.add(losses_of(end.problems));
+  for (const Problem kind : end.problems.kinds())
+    if (describe(kind).severity == Severity::loss)
+      problems.add(kind, end.problems.first_offset(kind), end.problems.count(kind));
   tell_problems(path, problems, end.bad_base);
 }
 

@@ -197,23 +197,16 @@ void JsonSink::cut(const DurationEvent& event) {
 
 void JsonSink::write_duration(const DurationEvent& event, std::uint64_t count) {
   update_tail(*event.thread, event.epoch, event.batch);
-  char* out = nullptr;
-  switch (event.part) {
-    case DurationPart::begin:
-      out = begin_event(*event.label, R"(,"ph":"B","ts":)", event.begin_ns,
-                        tail_.size() + kCutIdBytes);
-      break;
-    case DurationPart::end:
-      out = begin_event(*event.label, R"(,"ph":"E","ts":)", event.begin_ns + event.duration_ns,
-                        tail_.size() + kCutIdBytes);
-      break;
-    case DurationPart::whole:
-      out = begin_event(*event.label, R"(,"ph":"X","ts":)", event.begin_ns,
-                        tail_.size() + kCutIdBytes);
-      out = put(out, R"(,"dur":)");
-      out = put_integer(out, event.duration_ns / 1000);
-      out = put_decimals(out, static_cast<std::uint32_t>(event.duration_ns % 1000));
-      break;
+  constexpr std::array kPhases{R"(,"ph":"X","ts":)"sv, R"(,"ph":"B","ts":)"sv,
+                               R"(,"ph":"E","ts":)"sv};  // as DurationPart has them
+  const bool is_end = event.part == DurationPart::end;
+  char* out =
+      begin_event(*event.label, kPhases.at(static_cast<std::size_t>(event.part)),
+                  event.begin_ns + (is_end ? event.duration_ns : 0), tail_.size() + kCutIdBytes);
+  if (event.part == DurationPart::whole) {
+    out = put(out, R"(,"dur":)");
+    out = put_integer(out, event.duration_ns / 1000);
+    out = put_decimals(out, static_cast<std::uint32_t>(event.duration_ns % 1000));
   }
   out = put(out, tail_);
   if (event.cut_id != 0) {

@@ -86,9 +86,6 @@ class JsonSink : public TraceHandler {
   // slice. It counts as no event.
   void cut(const DurationEvent& event);
 
-  // Writes one event, given as JSON.
-  void raw_event(std::string_view json) { append(json, 1); }
-
   bool has_file() const { return file_ != nullptr; }
   // Returns whether there is enough text to be worth a write.
   bool wants_flush() const { return used_ >= kFlushBytes; }

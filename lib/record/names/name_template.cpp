@@ -17,35 +17,29 @@
 namespace traceloom::record {
 namespace {
 
-struct RunNumber {
+// A placeholder, and the value that it stands for.
+template <typename Of, typename Value>
+struct Placeholder {
   std::string_view name;
-  std::int64_t RunPlace::*number;
+  Value Of::*value;
 };
-constexpr RunNumber kRunNumbers[] = {{"rank", &RunPlace::rank},
-                                     {"local_rank", &RunPlace::local_rank},
-                                     {"world_size", &RunPlace::world_size},
-                                     {"local_world_size", &RunPlace::local_world_size},
-                                     {"node_rank", &RunPlace::node_rank}};
-
-struct PositionNumber {
-  std::string_view name;
-  std::uint64_t Position::*number;
-};
-constexpr PositionNumber kPositionNumbers[] = {{"epoch", &Position::epoch},
-                                               {"batch", &Position::batch},
-                                               {"batch_in_epoch", &Position::batch_in_epoch},
-                                               {"sample", &Position::sample},
-                                               {"sample_in_epoch", &Position::sample_in_epoch},
-                                               {"token", &Position::token},
-                                               {"token_in_epoch", &Position::token_in_epoch}};
-
-struct PositionSeconds {
-  std::string_view name;
-  double Position::*seconds;
-};
-constexpr PositionSeconds kPositionSeconds[] = {{"total_wct", &Position::total_wct},
-                                                {"epoch_wct", &Position::epoch_wct},
-                                                {"batch_wct", &Position::batch_wct}};
+constexpr Placeholder<RunPlace, std::int64_t> kRunNumbers[] = {
+    {"rank", &RunPlace::rank},
+    {"local_rank", &RunPlace::local_rank},
+    {"world_size", &RunPlace::world_size},
+    {"local_world_size", &RunPlace::local_world_size},
+    {"node_rank", &RunPlace::node_rank}};
+constexpr Placeholder<Position, std::uint64_t> kPositionNumbers[] = {
+    {"epoch", &Position::epoch},
+    {"batch", &Position::batch},
+    {"batch_in_epoch", &Position::batch_in_epoch},
+    {"sample", &Position::sample},
+    {"sample_in_epoch", &Position::sample_in_epoch},
+    {"token", &Position::token},
+    {"token_in_epoch", &Position::token_in_epoch}};
+constexpr Placeholder<Position, double> kPositionSeconds[] = {{"total_wct", &Position::total_wct},
+                                                              {"epoch_wct", &Position::epoch_wct},
+                                                              {"batch_wct", &Position::batch_wct}};
 
 // Writes seconds as Python does (36000.0 and 0.25), but never with an exponent.
 std::string seconds_text(double seconds) {
@@ -60,17 +54,17 @@ std::string seconds_text(double seconds) {
 
 std::optional<std::string> text_of_run(std::string_view name, int digits, const RunIdentity& run) {
   if (name == "run_name" && digits == 0) return run.run_name;
-  for (const RunNumber& row : kRunNumbers)
-    if (row.name == name) return fmt::format("{:0{}}", run.place.*row.number, digits);
+  for (const auto& row : kRunNumbers)
+    if (row.name == name) return fmt::format("{:0{}}", run.place.*row.value, digits);
   return std::nullopt;
 }
 
 std::optional<std::string> text_of_position(std::string_view name, int digits,
                                             const Position& position) {
-  for (const PositionNumber& row : kPositionNumbers)
-    if (row.name == name) return fmt::format("{:0{}}", position.*row.number, digits);
-  for (const PositionSeconds& row : kPositionSeconds)
-    if (row.name == name && digits == 0) return seconds_text(position.*row.seconds);
+  for (const auto& row : kPositionNumbers)
+    if (row.name == name) return fmt::format("{:0{}}", position.*row.value, digits);
+  for (const auto& row : kPositionSeconds)
+    if (row.name == name && digits == 0) return seconds_text(position.*row.value);
   return std::nullopt;
 }
 
@@ -249,11 +243,6 @@ void prepare_folder(const TraceNames& names, const RunIdentity& run, OverwriteTr
 
 std::string folder_of(const TraceNames& names, const RunIdentity& run) {
   return NameTemplate(names.folder).expand(run);
-}
-
-std::string merged_path_of(const TraceNames& names, const RunIdentity& run) {
-  if (names.merged.empty()) return "";
-  return (fs::path(folder_of(names, run)) / NameTemplate(names.merged).expand(run)).string();
 }
 
 std::function<std::string(const Position&)> file_namer(const TraceNames& names,

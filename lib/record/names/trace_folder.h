@@ -36,8 +36,6 @@ void prepare_folder(const TraceNames& names, const RunIdentity& run,
                     OverwriteTraces overwrite = OverwriteTraces::no);
 
 std::string folder_of(const TraceNames& names, const RunIdentity& run);
-// Returns the path of the file that a node's first rank merges to, or "" if there is none.
-std::string merged_path_of(const TraceNames& names, const RunIdentity& run);
 // Returns a function for Options::file_name.
 std::function<std::string(const Position&)> file_namer(const TraceNames& names,
                                                        const RunIdentity& run);
