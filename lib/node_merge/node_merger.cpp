@@ -231,9 +231,9 @@ class NodeMerger::Node {
     notes_.leave();
   }
 
-  // Returns a file's second name; "" for its own. The cycles of different ranks are matched by their
-  // names. If a file of this rank had the name before, the name would match another cycle, and its
-  // clock, so the file is named by the number of its cycle.
+  // Returns a file's second name; "" for its own. The cycles of different ranks are matched by
+  // their names. If a file of this rank had the name before, the name would match another cycle,
+  // and its clock, so the file is named by the number of its cycle.
   std::string kept_name(const TraceNote& note) {
     const std::string cycle = cycle_of_name(note.path);
     const bool is_told = !cycle.empty() && told_cycles_.insert(cycle).second;

@@ -192,8 +192,9 @@ std::string CycleWriter::path_at(const Position& position) {
   return options.folder + "/" + name;
 }
 
-// A later cycle may replace a file of this session, if the program gives both the same name. A rest,
-// or a cycle that is closed in its first batch, must not: it comes with the name of the one before.
+// A later cycle may replace a file of this session, if the program gives both the same name. A
+// rest, or a cycle that is closed in its first batch, must not: it comes with the name of the one
+// before.
 std::string CycleWriter::final_path_at(const Position& position) {
   const bool is_at_last_end = last_end_ && last_end_->epoch == position.epoch &&
                               last_end_->batch == position.batch &&

@@ -1,5 +1,5 @@
-// EventDrain and CycleWriter write a cycle: its events, and the names of its files and what these say
-// besides events.
+// EventDrain and CycleWriter write a cycle: its events, and the names of its files and what these
+// say besides events.
 #pragma once
 
 #include "record/buffers/chunk_pool.h"
@@ -77,8 +77,8 @@ class EventDrain {
   std::vector<detail::ChunkHeader*> done_;
 };
 
-// CycleWriter: how cycles begin and end: their files, and what these say besides events: rank, host,
-// clock.
+// CycleWriter: how cycles begin and end: their files, and what these say besides events: rank,
+// host, clock.
 //
 //   CycleWriter cycle(parts, drain);
 //   cycle.begin(position);

@@ -33,8 +33,8 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Any thread may call these. Takes the command and returns its number. After a stop, no command is
-  // taken any more, and the number of the stop is returned.
+  // Any thread may call these. Takes the command and returns its number. After a stop, no command
+  // is taken any more, and the number of the stop is returned.
   std::uint64_t send(Command command);
   // Waits until the command with that number, and all before it, are done, or until the thread has
   // ended. Returns false after `timeout_ms`. The writer's own thread does not wait.

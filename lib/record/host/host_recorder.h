@@ -1,5 +1,5 @@
-// HostRecorder: samples what the machine and the process do besides the training, at an interval, and
-// records it as counters in the trace of this process.
+// HostRecorder: samples what the machine and the process do besides the training, at an interval,
+// and records it as counters in the trace of this process.
 //
 //   Session session(options);
 //   const HostRecorder host(host_options_for(place));               // while it lives

@@ -87,8 +87,8 @@ struct JournalLayout {
 // One thread may use it; only add_label() and grow() may be called by any, one at a time each.
 class Journal {
  public:
-  // Makes it in Options::journal_folder, with room for Options::pool_bytes; grow() may take that for
-  // max_pool_bytes. Throws Error if the file cannot be made as large as it has to be.
+  // Makes it in Options::journal_folder, with room for Options::pool_bytes; grow() may take that
+  // for max_pool_bytes. Throws Error if the file cannot be made as large as it has to be.
   Journal(const Options& options, const ClockPair& start);
   ~Journal();
   Journal(const Journal&) = delete;

@@ -243,7 +243,8 @@ class JournalRest {
   SlotUse use_of(const Chunk& chunk, std::uint32_t at) const {
     const detail::Slot& slot = chunk.header->slots()[at];
     if (!has_form(slot) || slot.more_slots >= chunk.to - at) return SlotUse::damaged;
-    // All events of the journal ended in its session; the counters of processors differ by a little.
+    // All events of the journal ended in its session; the counters of processors differ by a
+    // little.
     constexpr std::uint64_t kLittle = 1'000'000;
     const std::uint64_t start = journal_.layout().start.ticks;
     const std::uint64_t end = EventFeeder::commit_ticks(slot);

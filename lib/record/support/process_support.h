@@ -40,8 +40,8 @@ class ForeignFile : public Error {
 void check_own_file(const std::string& path, const struct stat& info);
 
 // Locks the file for this process alone, until that ends or closes any descriptor of it. The lock
-// belongs to the process and not to the open file, so that a child of fork() does not keep it alive.
-// Returns false if another process has it. Throws Error if nothing can be locked.
+// belongs to the process and not to the open file, so that a child of fork() does not keep it
+// alive. Returns false if another process has it. Throws Error if nothing can be locked.
 bool lock_for_process(int file, const std::string& path);
 
 // start_quiet_thread(): starts threads of the library, which take no signals. Signals are for the
