@@ -4,6 +4,8 @@
 #include "output/json_writer.h"
 #include "record/slots.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -218,25 +220,16 @@ SyncValue sync_value(const SyncRounds& rounds, const TimeLine& line) {
 }
 
 std::string rounds_json(const SyncRounds& rounds, const TimeLine& line, const char* group) {
-  std::string text;
-  JsonWriter json(text);
-  const auto list = [&](const char* name, const std::vector<std::uint64_t>& ticks) {
-    json.key(name);
-    json.begin_array();
+  const auto times_of = [&](const std::vector<std::uint64_t>& ticks) {
+    std::string times;
     for (const std::uint64_t tick : ticks) {
-      std::string time;
-      append_microseconds(time, line.ns(tick));
-      json.raw(time);
+      if (!times.empty()) times += ',';
+      append_microseconds(times, line.ns(tick));
     }
-    json.end_array();
+    return times;
   };
-  json.begin_object();
-  json.key("group");
-  json.value(group);
-  list("enter", rounds.enter);
-  list("exit", rounds.exit);
-  json.end_object();
-  return text;
+  return fmt::format(R"({{"group":"{}","enter":[{}],"exit":[{}]}})", group, times_of(rounds.enter),
+                     times_of(rounds.exit));
 }
 
 std::string pair_json(const ClockPair& pair, const char* when) {

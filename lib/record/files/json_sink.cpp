@@ -5,6 +5,8 @@
 #include "output/json_writer.h"
 #include "record/files/event_sources.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -150,9 +152,8 @@ void JsonSink::update_tail(const EventThread& thread, std::uint32_t epoch, std::
   if (tail_tid_ == thread.tid && tail_position_ == position) return;
   tail_tid_ = thread.tid;
   tail_position_ = position;
-  tail_ = ",\"pid\":" + std::to_string(rank_) + ",\"tid\":" + std::to_string(thread.tid) +
-          ",\"args\":{\"epoch\":" + std::to_string(epoch) + ",\"batch\":" + std::to_string(batch) +
-          "}";
+  tail_ = fmt::format(R"(,"pid":{},"tid":{},"args":{{"epoch":{},"batch":{}}})", rank_, thread.tid,
+                      epoch, batch);
 }
 
 char* JsonSink::write_time(char* out, std::int64_t ns) {
@@ -253,15 +254,11 @@ void JsonSink::counter(const CounterEvent& event) {
 }
 
 void JsonSink::metadata(const MetadataEvent& event) {
-  std::string text = "{\"name\":";
-  append_json_string(text, event.name);
-  text += R"(,"cat":"","ph":"M","ts":)";
-  append_microseconds(text, event.at_ns);
-  text +=
-      ",\"pid\":" + std::to_string(rank_) + ",\"tid\":" + std::to_string(event.tid) + ",\"args\":";
-  text += event.args_json;
-  text += '}';
-  append(text, 0);
+  std::string time;
+  append_microseconds(time, event.at_ns);
+  append(fmt::format(R"({{"name":{},"cat":"","ph":"M","ts":{},"pid":{},"tid":{},"args":{}}})",
+                     json_string(event.name), time, rank_, event.tid, event.args_json),
+         0);
 }
 
 void JsonSink::append(std::string_view json, std::uint64_t events) {

@@ -203,13 +203,17 @@ void check_magic(const std::string& path, std::uint64_t magic) {
   const std::uint64_t ours = JournalLayout::kMagic;
   if (magic == ours) return;
   if (bytes_of(magic).substr(0, kNameOfMagic) != bytes_of(ours).substr(0, kNameOfMagic))
-    throw Error(path, "is no journal, or a damaged one; it stays as it is");
+    refuse(path, "is no journal, or a damaged one");
   throw Error(path,
               "was written by another version of the recorder; it stays as it is: recover "
               "it with that version");
 }
 
 }  // namespace
+
+void refuse(const std::string& path, const std::string& why) {
+  throw Error(path, why + "; it stays as it is");
+}
 
 DeadJournal::DeadJournal(const std::string& path) : path_(path) {
   struct stat info {};
@@ -263,26 +267,23 @@ bool DeadJournal::is_blank() {
 
 void DeadJournal::check() {
   map();
-  if (bytes_ < kMagicBytes) throw Error(path_, "is no journal; it stays as it is");
+  if (bytes_ < kMagicBytes) refuse(path_, "is no journal");
   std::uint64_t magic = 0;
   std::memcpy(&magic, memory_, kMagicBytes);
   check_magic(path_, magic);
   const std::size_t least = JournalLayout::head_bytes() + detail::kChunkBytes;
   if (bytes_ < least)
-    throw Error(path_, fmt::format("is cut: a journal has {} bytes or more, and this one {}; it "
-                                   "stays as it is",
-                                   least, bytes_));
+    refuse(path_,
+           fmt::format("is cut: a journal has {} bytes or more, and this one {}", least, bytes_));
   const JournalLayout& journal = layout();
   const std::uint64_t count = journal.chunk_count;
   if (journal.chunk_offset != JournalLayout::head_bytes() || count == 0 ||
       count > JournalLayout::kMaxChunks)
-    throw Error(path_, "is damaged: where its events lie cannot be; it stays as it is");
+    refuse(path_, "is damaged: where its events lie cannot be");
   const std::size_t whole = JournalLayout::head_bytes() + count * detail::kChunkBytes;
   // A process may die between the growth of the file and that of the count.
   if (bytes_ != whole && bytes_ != whole + detail::kChunkBytes)
-    throw Error(path_, fmt::format("is damaged: it has {} bytes and should have {}; it stays as it "
-                                   "is",
-                                   bytes_, whole));
+    refuse(path_, fmt::format("is damaged: it has {} bytes and should have {}", bytes_, whole));
   check_counts();
 }
 
@@ -291,7 +292,7 @@ void DeadJournal::check() {
 void DeadJournal::check_counts() const {
   if (commit().progress_count > JournalLayout::kMaxChunks ||
       layout().label_bytes.load() > JournalLayout::kLabelBytes)
-    throw Error(path_, "is damaged: it says that it has more than fits in; it stays as it is");
+    refuse(path_, "is damaged: it says that it has more than fits in");
   for (std::size_t i = 0; i < layout().chunk_count; ++i) {
     const detail::ChunkHeader& header = chunk(i);
     const std::uint32_t state = header.state.load();
@@ -299,13 +300,13 @@ void DeadJournal::check_counts() const {
     const std::uint32_t committed = header.committed.load();
     const std::uint32_t written = written_of(header);
     if (state > kFullChunk || committed > detail::kChunkSlots)
-      throw Error(path_, fmt::format("is damaged: its block {} of events has {} of {}, in state "
-                                     "{}; it stays as it is",
-                                     i, committed, detail::kChunkSlots, state));
+      refuse(path_, fmt::format("is damaged: its block {} of events has {} of {}, in state {}", i,
+                                committed, detail::kChunkSlots, state));
     if (written > committed)
-      throw Error(path_, fmt::format("is damaged: of the {} events of its block {} it says that "
-                                     "{} are in the trace; it stays as it is",
-                                     committed, i, written));
+      refuse(path_,
+             fmt::format("is damaged: of the {} events of its block {} it says that {} are in the "
+                         "trace",
+                         committed, i, written));
   }
 }
 

@@ -138,6 +138,9 @@ class Journal {
 // whoever had the lock before has deleted it.
 bool lock_journal(int file, const std::string& path);
 
+// Throws Error: why a recovery leaves a journal.
+[[noreturn]] void refuse(const std::string& path, const std::string& why);
+
 // DeadJournal: the journal of a process that has died, checked before anything in it is believed.
 //
 //   DeadJournal journal(path);

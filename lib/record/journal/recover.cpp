@@ -40,8 +40,7 @@ bool is_possible(std::int64_t ns) {
 void check_speed(const std::string& path, const TimeLine::Segment& segment) {
   const bool is_speed = segment.ns_per_tick >= kLeastNsPerTick &&
                         segment.ns_per_tick <= kMostNsPerTick;  // false for what is no number
-  if (!is_speed || !is_possible(segment.ns))
-    throw Error(path, "is damaged: its clock cannot be; it stays as it is");
+  if (!is_speed || !is_possible(segment.ns)) refuse(path, "is damaged: its clock cannot be");
 }
 
 // Measures the speed for a process that was killed before it knew it: the counter still runs if the
@@ -52,7 +51,7 @@ TimeLine::Segment segment_until_now(const DeadJournal& journal) {
   const ClockPair now = read_clock_pair();
   if (boot_id() != journal.boot_id() || !detail::clock_is_tsc.load() || now.ticks <= start.ticks ||
       !is_possible(start.monotonic_ns))
-    throw Error(journal.path(), "the speed of its clock is not known; it stays as it is");
+    refuse(journal.path(), "the speed of its clock is not known");
   return {start.ticks, start.realtime_ns,
           static_cast<double>(now.monotonic_ns - start.monotonic_ns) /
               static_cast<double>(now.ticks - start.ticks)};
@@ -73,7 +72,7 @@ TimeLine line_of(const DeadJournal& journal) {
   std::sort(segments.begin(), segments.end(),
             [](const auto& a, const auto& b) { return a.ticks < b.ticks; });
   if (!is_possible(layout.start.realtime_ns))
-    throw Error(journal.path(), "is damaged: its clock cannot be; it stays as it is");
+    refuse(journal.path(), "is damaged: its clock cannot be");
   return {layout.start, std::move(segments)};
 }
 
@@ -284,9 +283,8 @@ std::string trace_of(const DeadJournal& journal, const std::vector<std::string>&
   const fs::path told = journal.trace_path();
   if (told.empty()) return "";
   if (finished_path(told) == told)
-    throw Error(journal.path(), fmt::format("is about {}, which is not the name of an unfinished "
-                                            "trace; it stays as it is",
-                                            told.string()));
+    refuse(journal.path(),
+           fmt::format("is about {}, which is not the name of an unfinished trace", told.string()));
   std::error_code error;
   const fs::path folder = fs::weakly_canonical(told.parent_path(), error);
   const bool is_named =
@@ -428,7 +426,7 @@ RecoveredTrace recover(DeadJournal& journal, const std::vector<std::string>& fol
   const bool is_there = !trace.empty() && has_its_file(journal, trace);
   const bool has_text = is_there && journal.commit().state.bytes > 0;
   if (!has_text && rest.is_unreadable())
-    throw Error(journal.path(), "is damaged: none of its events can be read; it stays as it is");
+    refuse(journal.path(), "is damaged: none of its events can be read");
   if (!trace.empty() && (has_text || !rest.empty()))
     result = Completion(journal, trace, is_there).run(rest);
   unlink(journal.path().c_str());
