@@ -55,21 +55,20 @@ void ChunkPool::open(const PoolSettings& settings) {
   when_full_.store(settings.when_full, std::memory_order_relaxed);
   settings_.bytes = std::max(settings.bytes, detail::kChunkBytes);
   settings_.max_bytes = std::max(settings.max_bytes, settings_.bytes);
-  region_ = std::make_shared<ChunkRegion>();
-  region_->chunk_count = settings_.max_bytes / detail::kChunkBytes;
-  region_->bytes = region_->chunk_count * detail::kChunkBytes;
-  region_->memory = settings.memory;
-  if (region_->memory == nullptr) {
-    // Pages that are never touched cost nothing.
-    void* const memory = mmap(nullptr, region_->bytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-    region_->memory = static_cast<std::byte*>(memory);
-  }
+  const std::size_t chunks = settings_.max_bytes / detail::kChunkBytes;
+  const std::size_t bytes = chunks * detail::kChunkBytes;
+  void* memory = settings.memory;
+  // Pages that are never touched cost nothing.
+  if (memory == nullptr)
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  region_ = {static_cast<std::byte*>(memory), [bytes](std::byte* used) { munmap(used, bytes); }};
   free_.clear();
-  free_.reserve(region_->chunk_count);
-  live_.reserve(live_.size() + region_->chunk_count);
+  free_.reserve(chunks);
+  live_.reserve(live_.size() + chunks);
   untouched_ = 0;
+  used_ = 0;
   peak_ = 0;
   held_.store(0, std::memory_order_relaxed);
   dropped_.store(0, std::memory_order_relaxed);
@@ -86,8 +85,6 @@ void ChunkPool::close() {
   // Makes a thread that records in the next session take a chunk of that: only those are in its
   // journal.
   for (const LiveChunk& live : live_) live.chunk->limit.store(0, std::memory_order_relaxed);
-  region_->is_retired = true;
-  if (region_->outstanding == 0) munmap(region_->memory, region_->bytes);
   region_.reset();
   room_->notify_all();
 }
@@ -150,7 +147,7 @@ detail::ChunkHeader* ChunkPool::take(bool is_first_of_thread) {
     free_.pop_back();
   } else if (untouched_ < most && (is_first_of_thread || has_few_full)) {
     if (!settings_.has_memory || settings_.has_memory(untouched_ + 1))
-      chunk = new (region_->memory + untouched_++ * detail::kChunkBytes) detail::ChunkHeader{};
+      chunk = new (region_.get() + untouched_++ * detail::kChunkBytes) detail::ChunkHeader{};
     else
       settings_.max_bytes = untouched_ * detail::kChunkBytes;  // to ask again costs too much
   } else if (settings_.when_full == WhenFull::ring) {
@@ -167,8 +164,7 @@ detail::ChunkHeader* ChunkPool::take(bool is_first_of_thread) {
   chunk->sequence = next_sequence_++;
   chunk->state.store(kActiveChunk, std::memory_order_release);
   live_.push_back({chunk, region_, false});
-  ++region_->outstanding;
-  peak_ = std::max(peak_, region_->outstanding);
+  peak_ = std::max(peak_, ++used_);
   return chunk;
 }
 
@@ -182,7 +178,7 @@ detail::ChunkHeader* ChunkPool::take_oldest() {
     dropped_.fetch_add(count_unwritten(*chunk), std::memory_order_relaxed);
     chunk->state.store(kFreeChunk, std::memory_order_release);
     live_.erase(live);
-    --region_->outstanding;
+    --used_;
     --full_;
     return chunk;
   }
@@ -221,23 +217,16 @@ void ChunkPool::end_drain(const std::vector<detail::ChunkHeader*>& done) {
     const auto live = std::find_if(live_.begin(), live_.end(),
                                    [&](const LiveChunk& l) { return l.chunk == chunk; });
     if (live == live_.end()) continue;
-    const LiveChunk gone = *live;
-    live_.erase(live);
+    chunk->state.store(kFreeChunk, std::memory_order_release);
     --full_;
-    give_back(gone);
+    if (live->region == region_) {
+      --used_;
+      free_.push_back(chunk);
+      has_room_.store(true, std::memory_order_relaxed);
+    }
+    live_.erase(live);
   }
   if (!done.empty()) room_->notify_all();
-}
-
-void ChunkPool::give_back(const LiveChunk& live) {
-  live.chunk->state.store(kFreeChunk, std::memory_order_release);
-  --live.region->outstanding;
-  if (live.region == region_ && is_open_) {
-    free_.push_back(live.chunk);
-    has_room_.store(true, std::memory_order_relaxed);
-  } else if (live.region->is_retired && live.region->outstanding == 0) {
-    munmap(live.region->memory, live.region->bytes);
-  }
 }
 
 void ChunkPool::wait_for_work(unsigned milliseconds) {
@@ -279,9 +268,7 @@ void ChunkPool::forget_session() {
   free_.clear();
   live_.clear();
   full_ = 0;
-  // The parent goes on writing to shared memory, and the child's threads are gone.
-  if (region_) munmap(region_->memory, region_->bytes);
-  region_.reset();
+  region_.reset();  // the parent goes on writing to shared memory, and the child's threads are gone
   // The condition variables of the parent are leaked: threads that do not exist here may wait on
   // them.
   keep_forever(room_.release());

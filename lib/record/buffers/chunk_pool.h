@@ -35,18 +35,12 @@ enum ChunkState : std::uint32_t {
   kFullChunk = 2,    // nobody adds to it any more
 };
 
-// One mapping, cut into chunks. Once retired, it is unmapped when its last chunk is given back.
-struct ChunkRegion {
-  std::byte* memory = nullptr;
-  std::size_t bytes = 0;
-  std::size_t chunk_count = 0;
-  std::size_t outstanding = 0;
-  bool is_retired = false;
-};
+// One mapping, cut into chunks. It goes with its last chunk.
+using ChunkRegion = std::shared_ptr<std::byte>;
 
 struct LiveChunk {
   detail::ChunkHeader* chunk = nullptr;
-  std::shared_ptr<ChunkRegion> region;
+  ChunkRegion region;
   bool is_being_read = false;
 };
 
@@ -93,7 +87,7 @@ class ChunkPool {
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
   std::size_t peak_bytes();
   bool is_half_full();
-  const std::byte* memory() const { return region_ ? region_->memory : nullptr; }
+  const std::byte* memory() const { return region_.get(); }
 
   // For use around fork().
   void lock() { mutex_.lock(); }
@@ -106,7 +100,6 @@ class ChunkPool {
   ChunkPool() = default;
   detail::ChunkHeader* take(bool is_first_of_thread);
   detail::ChunkHeader* take_oldest();
-  void give_back(const LiveChunk& live);
   void hand_over(detail::ChunkHeader* chunk);
   bool is_hopeless(bool is_first_of_thread) const;
 
@@ -118,11 +111,12 @@ class ChunkPool {
   PoolSettings settings_;
   // Copy of settings_.when_full, for a look without the lock.
   std::atomic<WhenFull> when_full_{WhenFull::drop};
-  std::shared_ptr<ChunkRegion> region_;
+  ChunkRegion region_;
   std::vector<detail::ChunkHeader*> free_;  // the last used one is last: it is still in the cache
   std::size_t untouched_ = 0;               // from here on, chunks of the region were never used
   std::vector<LiveChunk> live_;
   std::size_t full_ = 0;  // number of full ones in live_
+  std::size_t used_ = 0;  // number of those of region_ in live_
   std::size_t peak_ = 0;
   std::uint64_t next_sequence_ = 1;
   std::atomic<bool> has_room_{false};  // a look at it saves the lock when all is full
