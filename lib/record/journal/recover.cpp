@@ -343,74 +343,48 @@ std::string counts_json(const DeadJournal& journal, const RecoveredTrace& rest) 
   return recorder_json(counts);
 }
 
-// Completes the trace of a journal. In the end the trace is whole, or as it was.
-class Completion {
- public:
-  // `is_there`: the file that the journal is about is at `trace`.
-  Completion(const DeadJournal& journal, std::string trace, bool is_there)
-      : journal_(journal),
-        trace_(std::move(trace)),
-        is_there_(is_there),
-        goes_on_(is_there && journal.commit().state.bytes > 0),
-        sink_({level(), false, {}, Naming::at_end}) {}
-
-  RecoveredTrace run(const JournalRest& rest) {
-    try {
-      return write(rest);
-    } catch (...) {
-      take_back();
-      throw;
-    }
+void cut_back(const std::string& trace, int level, const FileState& state) {
+  try {
+    const TraceFile cut(trace, level, state);
+  } catch (const Error&) {  // the first problem is reported
   }
+}
 
- private:
-  int level() const {
-    constexpr std::int64_t kBestLevel = 9;
-    return static_cast<int>(std::clamp<std::int64_t>(journal_.layout().gzip_level, 0, kBestLevel));
-  }
-
-  void open() {
-    if (goes_on_) return sink_.resume({journal_.layout().rank, 0, trace_}, journal_.commit().state);
+// Completes the trace of a journal. In the end the trace is whole, or as it was. `is_there`: the
+// file that the journal is about is at `trace`.
+RecoveredTrace complete(const DeadJournal& journal, const std::string& trace, bool is_there,
+                        const JournalRest& rest) {
+  constexpr std::int64_t kBestLevel = 9;
+  const JournalLayout& layout = journal.layout();
+  const FileState& state = journal.commit().state;
+  const auto level = static_cast<int>(std::clamp<std::int64_t>(layout.gzip_level, 0, kBestLevel));
+  const bool goes_on = is_there && state.bytes > 0;
+  const CycleInfo cycle{layout.rank, 0, finished_path(trace)};
+  JsonSink sink({level, false, {}, Naming::at_end});
+  try {
+    std::error_code ignored;  // a problem shows when the file is made, or both are there
+    fs::create_directories(fs::path(trace).parent_path(), ignored);
     // If the file has been finished already, what is left belongs to the file that comes next.
-    std::error_code ignored;  // a problem shows when the file is made
-    fs::create_directories(fs::path(trace_).parent_path(), ignored);
-    sink_.begin_cycle({journal_.layout().rank, 0, finished_path(trace_)});
-  }
-
-  RecoveredTrace write(const JournalRest& rest) {
-    const CycleInfo cycle{journal_.layout().rank, 0, finished_path(trace_)};
-    open();
-    if (sink_.state().text_bytes == 0) write_opening(sink_, journal_, rest);
-    RecoveredTrace result = rest.write(sink_);
-    sink_.flush();
-    sink_.write_end(
-        {{"recorder", counts_json(journal_, result), journal_.layout().start.realtime_ns, 0}});
-    if (is_there_ && !goes_on_) {  // the new file says all that the old one says
-      std::error_code ignored;     // then both are there
-      fs::remove(trace_, ignored);
-    }
-    sink_.end_cycle(cycle);
-    result.path = sink_.final_path();
+    if (goes_on)
+      sink.resume({layout.rank, 0, trace}, state);
+    else
+      sink.begin_cycle(cycle);
+    if (sink.state().text_bytes == 0) write_opening(sink, journal, rest);
+    RecoveredTrace result = rest.write(sink);
+    sink.flush();
+    sink.write_end({{"recorder", counts_json(journal, result), layout.start.realtime_ns, 0}});
+    // The new file says all that the old one says.
+    if (is_there && !goes_on) fs::remove(trace, ignored);
+    sink.end_cycle(cycle);
+    result.path = sink.final_path();
     return result;
+  } catch (...) {
+    // A new file is gone with its sink, and a file that was there before keeps what it had.
+    sink.drop_file();
+    if (goes_on) cut_back(trace, level, state);
+    throw;
   }
-
-  // Undoes a failed attempt: a new file is gone with its sink, and a file that was there before
-  // keeps what it had.
-  void take_back() {
-    sink_.drop_file();
-    if (!goes_on_) return;
-    try {
-      const TraceFile cut(trace_, level(), journal_.commit().state);
-    } catch (const Error&) {  // the first problem is reported
-    }
-  }
-
-  const DeadJournal& journal_;
-  std::string trace_;
-  bool is_there_;
-  bool goes_on_;
-  JsonSink sink_;
-};
+}
 
 RecoveredTrace recover(DeadJournal& journal, const std::vector<std::string>& folders) {
   RecoveredTrace result;
@@ -428,7 +402,7 @@ RecoveredTrace recover(DeadJournal& journal, const std::vector<std::string>& fol
   if (!has_text && rest.is_unreadable())
     refuse(journal.path(), "is damaged: none of its events can be read");
   if (!trace.empty() && (has_text || !rest.empty()))
-    result = Completion(journal, trace, is_there).run(rest);
+    result = complete(journal, trace, is_there, rest);
   unlink(journal.path().c_str());
   return result;
 }
