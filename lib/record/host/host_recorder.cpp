@@ -42,37 +42,33 @@ HostSamplerOptions host_options_for(const RunPlace& place) {
 
 HostReader::HostReader(const HostSamplerOptions& options)
     : block_devices_(options.block_devices),
+      stat_(options.cpu ? options.proc + "/stat" : ""),
+      meminfo_(options.memory ? options.proc + "/meminfo" : ""),
+      diskstats_(options.disk ? options.proc + "/diskstats" : ""),
+      net_dev_(options.network ? options.proc + "/net/dev" : ""),
+      self_(options.process ? options.proc + "/self/stat" : ""),
       ticks_per_second_(static_cast<double>(sysconf(_SC_CLK_TCK))),
-      page_bytes_(static_cast<double>(sysconf(_SC_PAGESIZE))) {
-  if (options.cpu) stat_.emplace(options.proc + "/stat");
-  if (options.memory) meminfo_.emplace(options.proc + "/meminfo");
-  if (options.disk) diskstats_.emplace(options.proc + "/diskstats");
-  if (options.network) net_dev_.emplace(options.proc + "/net/dev");
-  if (options.process) self_.emplace(options.proc + "/self/stat");
-}
+      page_bytes_(static_cast<double>(sysconf(_SC_PAGESIZE))) {}
 
 std::vector<std::string> HostReader::missing() const {
   std::vector<std::string> paths;
-  for (const std::optional<ProcFile>* const file :
-       {&stat_, &meminfo_, &diskstats_, &net_dev_, &self_})
-    if (*file && !(*file)->is_open()) paths.push_back((*file)->path());
+  for (const ProcFile* const file : {&stat_, &meminfo_, &diskstats_, &net_dev_, &self_})
+    if (!file->path().empty() && !file->is_open()) paths.push_back(file->path());
   return paths;
 }
 
 void HostReader::read(std::int64_t now_ns, const HostSink& sink) {
-  const double seconds = has_last_ ? static_cast<double>(now_ns - last_ns_) / 1e9 : 0;
+  const double seconds = last_ns_ ? static_cast<double>(now_ns - *last_ns_) / 1e9 : 0;
   read_cpu(sink);
   read_memory(sink);
   read_disks(seconds, sink);
   read_network(seconds, sink);
   read_process(seconds, sink);
   last_ns_ = now_ns;
-  has_last_ = true;
 }
 
 void HostReader::read_cpu(const HostSink& sink) {
-  if (!stat_) return;
-  const std::optional<CpuTimes> now = parse_cpu_times(stat_->read());
+  const std::optional<CpuTimes> now = parse_cpu_times(stat_.read());
   const std::optional<CpuTimes> before = std::exchange(cpu_, now);
   if (!now || !before || now->total <= before->total) return;
   const double total = static_cast<double>(now->total - before->total);
@@ -81,8 +77,7 @@ void HostReader::read_cpu(const HostSink& sink) {
 }
 
 void HostReader::read_memory(const HostSink& sink) {
-  if (!meminfo_) return;
-  const std::optional<HostMemory> memory = parse_meminfo(meminfo_->read());
+  const std::optional<HostMemory> memory = parse_meminfo(meminfo_.read());
   if (!memory) return;
   const auto gb = [](std::uint64_t whole, std::uint64_t part) {
     return static_cast<double>(whole > part ? whole - part : 0) / kGb;
@@ -119,8 +114,7 @@ void HostReader::emit_if_busy(const HostCounter& counter, const HostSink& sink) 
 }
 
 void HostReader::read_disks(double seconds, const HostSink& sink) {
-  if (!diskstats_) return;
-  for (const DiskCounters& now : parse_diskstats(diskstats_->read())) {
+  for (const DiskCounters& now : parse_diskstats(diskstats_.read())) {
     if (!is_whole_disk(now.device)) continue;
     const auto [place, is_new] = disks_.try_emplace(now.device);
     const DiskCounters before = std::exchange(place->second, now);
@@ -143,8 +137,7 @@ void HostReader::read_disks(double seconds, const HostSink& sink) {
 }
 
 void HostReader::read_network(double seconds, const HostSink& sink) {
-  if (!net_dev_) return;
-  for (const NicCounters& now : parse_net_dev(net_dev_->read())) {
+  for (const NicCounters& now : parse_net_dev(net_dev_.read())) {
     const auto [place, is_new] = nics_.try_emplace(now.nic);
     const NicCounters before = std::exchange(place->second, now);
     if (is_new || seconds <= 0) continue;
@@ -158,8 +151,7 @@ void HostReader::read_network(double seconds, const HostSink& sink) {
 }
 
 void HostReader::read_process(double seconds, const HostSink& sink) {
-  if (!self_) return;
-  const std::optional<ProcessStat> process = parse_process_stat(self_->read());
+  const std::optional<ProcessStat> process = parse_process_stat(self_.read());
   if (!process) return;
   const std::optional<std::uint64_t> before = std::exchange(process_ticks_, process->cpu_ticks);
   if (before && seconds > 0)

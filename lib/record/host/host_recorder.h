@@ -96,16 +96,15 @@ class HostReader {
   void emit_if_busy(const HostCounter& counter, const HostSink& sink);
 
   std::string block_devices_;
-  // The files that are wanted.
-  std::optional<ProcFile> stat_;
-  std::optional<ProcFile> meminfo_;
-  std::optional<ProcFile> diskstats_;
-  std::optional<ProcFile> net_dev_;
-  std::optional<ProcFile> self_;
+  // A file that is not wanted has no path, and reads as empty.
+  ProcFile stat_;
+  ProcFile meminfo_;
+  ProcFile diskstats_;
+  ProcFile net_dev_;
+  ProcFile self_;
   double ticks_per_second_;
   double page_bytes_;
-  std::int64_t last_ns_ = 0;
-  bool has_last_ = false;
+  std::optional<std::int64_t> last_ns_;
   std::optional<CpuTimes> cpu_;
   std::map<std::string, DiskCounters> disks_;
   std::map<std::string, NicCounters> nics_;
