@@ -50,29 +50,17 @@ constexpr std::size_t kNumbers = 128;
 // Room for the member "cut_id", at its longest.
 constexpr std::size_t kCutIdBytes = 40;
 
-constexpr std::array<char, 200> kTwoDigits = [] {
-  std::array<char, 200> digits{};
-  for (unsigned i = 0; i < 100; ++i) {
-    digits[std::size_t{2} * i] = static_cast<char>('0' + i / 10);
-    digits[std::size_t{2} * i + 1] = static_cast<char>('0' + i % 10);
-  }
-  return digits;
-}();
-
 char* put(char* out, std::string_view text) {
   std::memcpy(out, text.data(), text.size());
   return out + text.size();
-}
-
-void put_two(char* out, std::uint32_t number) {
-  std::memcpy(out, kTwoDigits.data() + std::size_t{2} * number, 2);
 }
 
 // Writes three decimals, such as ".123".
 char* put_decimals(char* out, std::uint32_t nanoseconds) {
   *out = '.';
   out[1] = static_cast<char>('0' + nanoseconds / 100);
-  put_two(out + 2, nanoseconds % 100);
+  out[2] = static_cast<char>('0' + nanoseconds / 10 % 10);
+  out[3] = static_cast<char>('0' + nanoseconds % 10);
   return out + 4;
 }
 

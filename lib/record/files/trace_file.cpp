@@ -50,11 +50,6 @@ std::string with_addition(const std::string& path, std::string_view addition) {
                      std::string_view(path).substr(end));
 }
 
-std::string parent_of(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  return folder.empty() ? "." : folder.string();
-}
-
 // Returns the path under which linkat() finds a file that has no name.
 std::string descriptor_path(int file) {
   return fmt::format("/proc/self/fd/{}", file);
@@ -130,7 +125,7 @@ void TraceFile::begin_state() {
 }
 
 bool TraceFile::make_nameless() {
-  file_ = open(parent_of(path_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode);
+  file_ = open(traceloom::folder_of(path_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode);
   if (file_ < 0) return false;
   // The file cannot be named later if there is no /proc.
   if (access(descriptor_path(file_).c_str(), F_OK) == 0) {
@@ -147,8 +142,8 @@ int TraceFile::make_hidden() {
   const std::string name = std::filesystem::path(path_).filename().string();
   if (name.size() > NAME_MAX) return ENAMETOOLONG;
   for (unsigned number = 1;; ++number) {
-    hidden_path_ = fmt::format("{}/.{}.{}-{}", parent_of(path_), name.substr(0, kMostOfName),
-                               getpid(), number);
+    hidden_path_ = fmt::format("{}/.{}.{}-{}", traceloom::folder_of(path_).string(),
+                               name.substr(0, kMostOfName), getpid(), number);
     file_ = open(hidden_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
     if (file_ >= 0) break;
     if (errno != EEXIST) return errno;

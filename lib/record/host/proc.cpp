@@ -85,36 +85,32 @@ std::optional<CpuTimes> parse_cpu_times(std::string_view stat) {
 }
 
 std::optional<HostMemory> parse_meminfo(std::string_view meminfo) {
+  constexpr std::uint64_t kKib = 1024;
   HostMemory memory;
-  std::uint64_t free = 0;
-  std::uint64_t cached = 0;
-  bool has_total = false;
+  std::uint64_t unused = 0;
   bool has_available = false;
+  const std::pair<std::string_view, std::uint64_t*> wanted[] = {
+      {"MemTotal:", &memory.total},
+      {"MemAvailable:", &memory.available},
+      {"MemFree:", &unused},
+      {"Buffers:", &unused},
+      {"Cached:", &unused},
+      {"SwapTotal:", &memory.swap_total},
+      {"SwapFree:", &memory.swap_free}};
   while (!meminfo.empty()) {
     std::string_view line = take_line(meminfo);
     const std::string_view name = take_word(line);
     std::uint64_t value = 0;
     if (!take_number(line, value) || take_word(line) != "kB") continue;
-    value *= 1024;
-    if (name == "MemTotal:") {
-      memory.total = value;
-      has_total = true;
-    } else if (name == "MemAvailable:") {
-      memory.available = value;
-      has_available = true;
-    } else if (name == "MemFree:") {
-      free = value;
-    } else if (name == "Buffers:" || name == "Cached:") {
-      cached += value;
-    } else if (name == "SwapTotal:") {
-      memory.swap_total = value;
-    } else if (name == "SwapFree:") {
-      memory.swap_free = value;
-      break;  // the last one that is needed
+    for (const auto& [wanted_name, sum] : wanted) {
+      if (name != wanted_name) continue;
+      *sum += value * kKib;
+      has_available |= sum == &memory.available;
     }
+    if (name == "SwapFree:") break;  // the last one that is needed
   }
-  if (!has_total) return std::nullopt;
-  if (!has_available) memory.available = free + cached;
+  if (memory.total == 0) return std::nullopt;
+  if (!has_available) memory.available = unused;
   return memory;
 }
 
