@@ -212,18 +212,15 @@ class NodeMerger::Node {
 
   bool is_calling() const { return std::this_thread::get_id() == thread_.get_id(); }
 
-  void close() { close(patience()); }
-  // A process that exits without closing may have failed, and others wait for its end: it waits
-  // less.
-  void close_at_exit() { close(std::min(patience(), kPatienceAtExit)); }
-
- private:
-  void close(std::chrono::milliseconds patience) {
+  // `most`: the process exits without closing. It may have failed, and others wait for its end, so
+  // that it waits less.
+  void close(std::chrono::milliseconds most = std::chrono::milliseconds::max()) {
     if (is_calling()) return;
     const std::lock_guard once(close_mutex_);  // the process may exit at the same time
     {
       const std::lock_guard lock(mutex_);
-      if (!is_closing_) patience_ends_ = Clock::now() + patience;
+      const std::chrono::milliseconds patience(options_.patience_ms);
+      if (!is_closing_) patience_ends_ = Clock::now() + std::min(patience, most);
       is_closing_ = true;
     }
     wake_.notify_all();
@@ -231,6 +228,7 @@ class NodeMerger::Node {
     notes_.leave();
   }
 
+ private:
   // Returns a file's second name; "" for its own. The cycles of different ranks are matched by
   // their names. If a file of this rank had the name before, the name would match another cycle,
   // and its clock, so the file is named by the number of its cycle.
@@ -246,10 +244,6 @@ class NodeMerger::Node {
     record::Position position;
     Notes notes = {};
   };
-
-  std::chrono::milliseconds patience() const {
-    return std::chrono::milliseconds(options_.patience_ms);
-  }
 
   void run() {
     while (std::optional<Cycle> cycle = next_cycle()) {
@@ -414,7 +408,7 @@ struct NodeMerger::OpenNodes {
           open.push_back(std::move(node));
     if (open.empty()) return;
     record::close_open_session();  // its last cycle has to be merged, too
-    for (const std::shared_ptr<Node>& node : open) node->close_at_exit();
+    for (const std::shared_ptr<Node>& node : open) node->close(kPatienceAtExit);
   }
 
   std::mutex mutex;

@@ -64,7 +64,7 @@ class Writer {
   std::shared_ptr<Journal> journal_;
   StatusBoard status_;
 
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // for the members from here to is_stopped_
   std::condition_variable finished_;
   std::vector<Command> commands_;  // those that wait for the thread
   std::uint64_t sent_ = 0;
