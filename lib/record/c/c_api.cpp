@@ -1,4 +1,4 @@
-// Sessions, markers and counters of traceloom.h.
+// The functions of traceloom.h.
 #include "base/problems.h"
 #include "record/c/c_api_support.h"
 #include "record/c/traceloom.h"
@@ -25,6 +25,20 @@ struct traceloom_session : Session {
   using Session::Session;
 };
 
+struct traceloom_host : HostRecorder {
+  using HostRecorder::HostRecorder;
+};
+
+// It is shared with its scopes, which may end after the close.
+struct traceloom_memory {
+  std::shared_ptr<MemoryStats> stats;
+};
+
+struct traceloom_memory_scope {
+  std::shared_ptr<MemoryStats> stats;
+  MemoryScope scope;
+};
+
 namespace {
 
 // It has no destructor: functions of atexit() and destructors of thread-local objects may fail,
@@ -49,6 +63,52 @@ int with(Object* object, const Call& call) {
 
 detail::Site* site_of(traceloom_marker* marker) {
   return reinterpret_cast<detail::Site*>(marker);
+}
+
+HostSamplerOptions host_options_of(const traceloom_host_options* given) {
+  const traceloom_host_options from =
+      complete(given, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
+  HostSamplerOptions to;
+  to.interval_ns = from.interval_ns;
+  to.cpu = from.cpu != 0;
+  to.memory = from.memory != 0;
+  to.disk = from.disk != 0;
+  to.network = from.network != 0;
+  to.process = from.process != 0;
+  return to;
+}
+
+std::function<void(const MemorySnapshot&)> snapshot_sink(const traceloom_memory_options& from) {
+  return [tell = from.on_snapshot, arg = from.on_snapshot_arg,
+          counts = from.counters != 0](const MemorySnapshot& snapshot) {
+    if (counts) memory_counters()(snapshot);
+    if (tell == nullptr) return;
+    std::vector<const char*> names;
+    std::vector<std::int64_t> bytes;
+    names.reserve(snapshot.bytes.size());
+    bytes.reserve(snapshot.bytes.size());
+    for (const auto& [name, value] : snapshot.bytes) {
+      names.push_back(name.c_str());
+      bytes.push_back(value);
+    }
+    const traceloom_memory_snapshot all{sizeof all,   snapshot.key.c_str(), snapshot.time_ns,
+                                        snapshot.rss, snapshot.vms,         names.size(),
+                                        names.data(), bytes.data()};
+    tell(arg, &all);
+  };
+}
+
+MemoryStatsOptions memory_options_of(const traceloom_memory_options* given) {
+  const traceloom_memory_options from = complete(
+      given, traceloom_memory_options TRACELOOM_MEMORY_OPTIONS_INIT, "traceloom_memory_options");
+  MemoryStatsOptions to;
+  to.path = text_or_empty(from.path);
+  to.overwrite = from.overwrite != 0;
+  to.rank = from.rank;
+  to.warmup_iterations = from.warmup_iterations;
+  if (from.max_iterations >= 0) to.max_iterations = from.max_iterations;
+  if (from.counters != 0 || from.on_snapshot != nullptr) to.on_snapshot = snapshot_sink(from);
+  return to;
 }
 
 }  // namespace
@@ -215,33 +275,6 @@ void traceloom_set_thread_name(const char* name) {
   if (name != nullptr) guarded([&] { set_thread_name(name); });
 }
 
-}  // extern "C"
-
-// The host's samples of traceloom.h.
-
-struct traceloom_host : HostRecorder {
-  using HostRecorder::HostRecorder;
-};
-
-namespace {
-
-HostSamplerOptions host_options_of(const traceloom_host_options* given) {
-  const traceloom_host_options from =
-      complete(given, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
-  HostSamplerOptions to;
-  to.interval_ns = from.interval_ns;
-  to.cpu = from.cpu != 0;
-  to.memory = from.memory != 0;
-  to.disk = from.disk != 0;
-  to.network = from.network != 0;
-  to.process = from.process != 0;
-  return to;
-}
-
-}  // namespace
-
-extern "C" {
-
 int traceloom_host_share(traceloom_host_options* options, const traceloom_options* place) {
   if (options == nullptr || place == nullptr) return 0;
   return guarded([&] {
@@ -272,73 +305,17 @@ int traceloom_host_stop(traceloom_host* host) {
   return guarded([&] { const std::unique_ptr<traceloom_host> owned(host); });
 }
 
-}  // extern "C"
-
-// Memory scopes of traceloom.h.
-
-// It is shared with its scopes, which may end after the close.
-struct traceloom_memory {
-  explicit traceloom_memory(MemoryStatsOptions options)
-      : stats(std::make_shared<MemoryStats>(std::move(options))) {}
-  const std::shared_ptr<MemoryStats> stats;
-};
-
-struct traceloom_memory_scope {
-  traceloom_memory_scope(std::shared_ptr<MemoryStats> of, const char* name)
-      : stats(std::move(of)), scope(*stats, text_or_empty(name)) {}
-  const std::shared_ptr<MemoryStats> stats;
-  const MemoryScope scope;
-};
-
-namespace {
-
-using SnapshotSink = std::function<void(const MemorySnapshot&)>;
-
-SnapshotSink snapshot_sink(const traceloom_memory_options& from) {
-  return [tell = from.on_snapshot, arg = from.on_snapshot_arg,
-          count = from.counters != 0 ? memory_counters()
-                                     : SnapshotSink()](const MemorySnapshot& snapshot) {
-    if (count) count(snapshot);
-    if (tell == nullptr) return;
-    std::vector<const char*> names;
-    std::vector<std::int64_t> bytes;
-    names.reserve(snapshot.bytes.size());
-    bytes.reserve(snapshot.bytes.size());
-    for (const auto& [name, value] : snapshot.bytes) {
-      names.push_back(name.c_str());
-      bytes.push_back(value);
-    }
-    const traceloom_memory_snapshot all{sizeof all,   snapshot.key.c_str(), snapshot.time_ns,
-                                        snapshot.rss, snapshot.vms,         names.size(),
-                                        names.data(), bytes.data()};
-    tell(arg, &all);
-  };
-}
-
-MemoryStatsOptions memory_options_of(const traceloom_memory_options* given) {
-  const traceloom_memory_options from = complete(
-      given, traceloom_memory_options TRACELOOM_MEMORY_OPTIONS_INIT, "traceloom_memory_options");
-  MemoryStatsOptions to;
-  to.path = text_or_empty(from.path);
-  to.overwrite = from.overwrite != 0;
-  to.rank = from.rank;
-  to.warmup_iterations = from.warmup_iterations;
-  if (from.max_iterations >= 0) to.max_iterations = from.max_iterations;
-  if (from.counters != 0 || from.on_snapshot != nullptr) to.on_snapshot = snapshot_sink(from);
-  return to;
-}
-
-}  // namespace
-
-extern "C" {
-
 traceloom_memory* traceloom_memory_open(const traceloom_memory_options* options) {
-  return made([&] { return new traceloom_memory(memory_options_of(options)); });
+  return made([&] {
+    return new traceloom_memory{std::make_shared<MemoryStats>(memory_options_of(options))};
+  });
 }
 
 traceloom_memory_scope* traceloom_memory_begin(traceloom_memory* memory, const char* scope) {
   return made([&] {
-    return memory == nullptr ? nullptr : new traceloom_memory_scope(memory->stats, scope);
+    return memory == nullptr
+               ? nullptr
+               : new traceloom_memory_scope{memory->stats, {*memory->stats, text_or_empty(scope)}};
   });
 }
 
