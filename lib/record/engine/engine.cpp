@@ -30,6 +30,23 @@
 #include <vector>
 
 namespace traceloom::record {
+namespace {
+
+std::atomic<Engine*> current{nullptr};
+std::atomic<std::uint64_t> generation{0};  // counts the forks that led to this process
+// A fork that led to this process happened while a session was open.
+std::atomic<bool> is_beside_session{false};
+
+// Serializes closing: the session's thread and a thread that exits the process may both do it.
+// Leaked on purpose, and replaced in the child of a fork(), where its owner may not exist.
+std::atomic<std::mutex*> closing{new std::mutex};
+
+void set_position_of_events(const Position& position) {
+  detail::position.store(position.epoch << 32 | (position.batch & 0xffffffffU),
+                         std::memory_order_relaxed);
+}
+
+}  // namespace
 
 // Does the work of a Session: it follows the schedule, opens and ends cycles, and owns the writer.
 class Engine {
@@ -40,54 +57,140 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  void batch_begin(const Position& position);
-  void batch_end(const Position& position);
+  void batch_begin(const Position& position) {
+    if (!is_open()) return;
+    arrive(position, NextBatch::comes);
+    if (action_ != Action::skip && !is_cycle_open_) open_cycle();
+  }
+
+  void batch_end(const Position& position) {
+    if (!is_open()) return;
+    if (action_ == Action::active_and_save && is_cycle_open_) {
+      is_cycle_open_ = false;
+      SyncRounds rounds = meet_at_end();
+      has_grace_ = next_batch(position) == NextBatch::none;
+      send({Command::Kind::end_cycle, position, std::move(rounds), {}, has_grace_});
+    }
+    follow_schedule(position, next_batch(position));
+  }
+
   void set_position(const Position& position) {
     if (is_open()) arrive(position, next_batch(position));
   }
+
   bool is_open() const {
     const std::shared_lock lock(mutex_);
     return writer_ != nullptr;
   }
+
   Action action() const { return action_.load(std::memory_order_relaxed); }
   void record_external_trace(const std::string& path) {
     send({Command::Kind::external_trace, position(), {}, path});
   }
-  void flush();
-  bool wait_saved(unsigned timeout_ms);
+
+  void flush() {
+    const std::shared_lock lock(mutex_);
+    if (writer_ != nullptr) writer_->wait(writer_->send({Command::Kind::flush, position()}));
+  }
+
+  bool wait_saved(unsigned timeout_ms) {
+    const std::shared_lock lock(mutex_);
+    if (writer_ == nullptr) return true;
+    writer_->send({Command::Kind::end_grace, position()});
+    return writer_->wait(writer_->last_end_of_cycle(), timeout_ms);
+  }
+
   std::vector<SavedTrace> saved_traces() const {
     const std::shared_lock lock(mutex_);
     return writer_ != nullptr ? writer_->board().saved_traces() : saved_at_close_;
   }
-  Status status() const;
+
+  Status status() const {
+    const std::shared_lock lock(mutex_);
+    Status status = writer_ != nullptr ? writer_->board().status() : status_at_close_;
+    if (writer_ == nullptr) return status;
+    status.dropped = ChunkPool::instance().dropped();
+    status.peak_pool_bytes = ChunkPool::instance().peak_bytes();
+    status.misuses = Registry::instance().misuses() - misuses_before_;
+    return status;
+  }
+
   enum class UseBarrier : std::uint8_t { no, yes };
   void close(UseBarrier use_barrier);
 
   // Returns false in a child of fork(), where there is no writer.
-  bool is_of_this_process() const;
+  bool is_of_this_process() const { return generation_ == generation.load(); }
   // Called in a child of fork().
-  void forget();
+  void forget() {
+    is_beside_session = true;
+    if (writer_ != nullptr) writer_->forget();
+  }
+
   // Does what close() does once the lock for closing is held.
   void close_locked(SyncRounds rounds);
 
  private:
   void start();
-  void send(Command command);
+  // Does nothing once the session is closed: another thread may exit the process, which closes it.
+  void send(Command command) {
+    const std::shared_lock lock(mutex_);
+    if (writer_ != nullptr) writer_->send(std::move(command));
+  }
+
   void prepare_folder() const;
   void recover_journal() const;
   std::shared_ptr<Journal> make_journal(const ClockPair& start, std::string& problem) const;
   enum class NextBatch : std::uint8_t { comes, none };
-  void follow_schedule(const Position& position, NextBatch next = NextBatch::comes);
-  void end_grace(const Position& position);
-  void arrive(const Position& position, NextBatch next);
-  NextBatch next_batch(const Position& position) const;
+  void follow_schedule(const Position& position, NextBatch next = NextBatch::comes) {
+    {
+      const std::lock_guard lock(position_mutex_);
+      position_ = position;
+    }
+    set_position_of_events(position);
+    if (!options_.schedule)
+      action_ = Action::active;
+    else
+      action_ = next == NextBatch::none ? Action::skip : options_.schedule(position);
+    Registry::instance().set_action(action_);
+  }
+
+  void arrive(const Position& position, NextBatch next) {
+    // Events that are recorded from here on belong to the next cycle.
+    if (std::exchange(has_grace_, false)) send({Command::Kind::end_grace, position});
+    const bool begins_epoch = position.epoch != this->position().epoch;
+    const std::uint64_t before = detail::position.load(std::memory_order_relaxed);
+    follow_schedule(position, next);
+    if (begins_epoch) Registry::instance().begin_epoch(before, action_);
+  }
+
+  // After the last batch of an epoch, a schedule has no answer for a next batch. What is recorded
+  // there would be a trace of its own, unless the cycle goes on.
+  NextBatch next_batch(const Position& position) const {
+    const bool is_at_end = position.epoch_batches && *position.epoch_batches > 0 &&
+                           position.batch_in_epoch >= *position.epoch_batches;
+    return is_at_end && !is_cycle_open_ ? NextBatch::none : NextBatch::comes;
+  }
+
   Position position() const {
     const std::lock_guard lock(position_mutex_);
     return position_;
   }
-  void open_cycle();
-  SyncRounds meet_at_begin() const;
-  SyncRounds meet_at_end() const;
+
+  void open_cycle() {
+    is_cycle_open_ = true;
+    send({Command::Kind::begin_cycle, position_, meet_at_begin()});
+  }
+
+  SyncRounds meet_at_begin() const {
+    if (options_.barrier) return meet(options_.barrier, std::max(options_.sync_rounds, 1U));
+    // A single rank agrees with itself; of several ranks without a barrier, nothing is known.
+    return options_.world_size == 1 ? meet([] {}, 1) : SyncRounds{};
+  }
+
+  SyncRounds meet_at_end() const {
+    return options_.sync_at_end && options_.barrier ? meet_at_begin() : SyncRounds{};
+  }
+
   void complain(const std::string& text) const {
     if (options_.log) options_.log(text);
   }
@@ -108,15 +211,6 @@ class Engine {
 };
 
 namespace {
-
-std::atomic<Engine*> current{nullptr};
-std::atomic<std::uint64_t> generation{0};  // counts the forks that led to this process
-// A fork that led to this process happened while a session was open.
-std::atomic<bool> is_beside_session{false};
-
-// Serializes closing: the session's thread and a thread that exits the process may both do it.
-// Leaked on purpose, and replaced in the child of a fork(), where its owner may not exist.
-std::atomic<std::mutex*> closing{new std::mutex};
 
 // After fork(), the child has one thread, a copy of the memory and none of the locks' owners. It
 // must not write what the parent writes as well.
@@ -166,11 +260,6 @@ bool may_be_merged_meanwhile(const std::string& name, const Options& options) {
   const NameTemplate::Owner owner = NameTemplate(kDefaultMergedName).owner_of(name, run);
   return owner == NameTemplate::Owner::other_rank ||
          (owner == NameTemplate::Owner::this_rank && run.place.local_rank != 0);
-}
-
-void set_position_of_events(const Position& position) {
-  detail::position.store(position.epoch << 32 | (position.batch & 0xffffffffU),
-                         std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -252,18 +341,9 @@ void Engine::start() {
   }
 }
 
-bool Engine::is_of_this_process() const {
-  return generation_ == generation.load();
-}
-
 bool is_session_calling() {
   // There is no current engine in the child of a fork().
   return current.load() != nullptr && Writer::is_own_thread();
-}
-
-void Engine::forget() {
-  is_beside_session = true;
-  if (writer_ != nullptr) writer_->forget();
 }
 
 void Engine::recover_journal() const {
@@ -314,100 +394,6 @@ std::shared_ptr<Journal> Engine::make_journal(const ClockPair& start, std::strin
     problem = std::string(error.what()) + "; going on without a journal";
     return nullptr;
   }
-}
-
-SyncRounds Engine::meet_at_begin() const {
-  if (options_.barrier) return meet(options_.barrier, std::max(options_.sync_rounds, 1U));
-  // A single rank agrees with itself; of several ranks without a barrier, nothing is known.
-  return options_.world_size == 1 ? meet([] {}, 1) : SyncRounds{};
-}
-
-SyncRounds Engine::meet_at_end() const {
-  return options_.sync_at_end && options_.barrier ? meet_at_begin() : SyncRounds{};
-}
-
-void Engine::open_cycle() {
-  is_cycle_open_ = true;
-  send({Command::Kind::begin_cycle, position_, meet_at_begin()});
-}
-
-// Does nothing once the session is closed: another thread may exit the process, which closes it.
-void Engine::send(Command command) {
-  const std::shared_lock lock(mutex_);
-  if (writer_ != nullptr) writer_->send(std::move(command));
-}
-
-void Engine::follow_schedule(const Position& position, NextBatch next) {
-  {
-    const std::lock_guard lock(position_mutex_);
-    position_ = position;
-  }
-  set_position_of_events(position);
-  if (!options_.schedule)
-    action_ = Action::active;
-  else
-    action_ = next == NextBatch::none ? Action::skip : options_.schedule(position);
-  Registry::instance().set_action(action_);
-}
-
-// After the last batch of an epoch, a schedule has no answer for a next batch. What is recorded
-// there would be a trace of its own, unless the cycle goes on.
-Engine::NextBatch Engine::next_batch(const Position& position) const {
-  const bool is_at_end = position.epoch_batches && *position.epoch_batches > 0 &&
-                         position.batch_in_epoch >= *position.epoch_batches;
-  return is_at_end && !is_cycle_open_ ? NextBatch::none : NextBatch::comes;
-}
-
-// Events that are recorded from here on belong to the next cycle.
-void Engine::end_grace(const Position& position) {
-  if (std::exchange(has_grace_, false)) send({Command::Kind::end_grace, position});
-}
-
-void Engine::arrive(const Position& position, NextBatch next) {
-  end_grace(position);
-  const bool begins_epoch = position.epoch != this->position().epoch;
-  const std::uint64_t before = detail::position.load(std::memory_order_relaxed);
-  follow_schedule(position, next);
-  if (begins_epoch) Registry::instance().begin_epoch(before, action_);
-}
-
-void Engine::batch_begin(const Position& position) {
-  if (!is_open()) return;
-  arrive(position, NextBatch::comes);
-  if (action_ != Action::skip && !is_cycle_open_) open_cycle();
-}
-
-void Engine::batch_end(const Position& position) {
-  if (!is_open()) return;
-  if (action_ == Action::active_and_save && is_cycle_open_) {
-    is_cycle_open_ = false;
-    SyncRounds rounds = meet_at_end();
-    has_grace_ = next_batch(position) == NextBatch::none;
-    send({Command::Kind::end_cycle, position, std::move(rounds), {}, has_grace_});
-  }
-  follow_schedule(position, next_batch(position));
-}
-
-void Engine::flush() {
-  const std::shared_lock lock(mutex_);
-  if (writer_ != nullptr) writer_->wait(writer_->send({Command::Kind::flush, position()}));
-}
-
-bool Engine::wait_saved(unsigned timeout_ms) {
-  const std::shared_lock lock(mutex_);
-  if (writer_ == nullptr) return true;
-  writer_->send({Command::Kind::end_grace, position()});
-  return writer_->wait(writer_->last_end_of_cycle(), timeout_ms);
-}
-
-Status Engine::status() const {
-  const std::shared_lock lock(mutex_);
-  Status status = writer_ != nullptr ? writer_->board().status() : status_at_close_;
-  if (writer_ == nullptr) return status;
-  status.dropped = ChunkPool::instance().dropped();
-  status.peak_pool_bytes = ChunkPool::instance().peak_bytes();
-  status.misuses = Registry::instance().misuses() - misuses_before_;
-  return status;
 }
 
 void Engine::close(UseBarrier use_barrier) {
