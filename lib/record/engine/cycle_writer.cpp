@@ -29,11 +29,7 @@ void EventDrain::begin_cycle() {
 }
 
 bool EventDrain::has_untold_events() {
-  return has_waiting_events() || pool_.dropped() > dropped_before_;
-}
-
-bool EventDrain::has_waiting_events() {
-  bool has_some = false;
+  bool has_some = pool_.dropped() > dropped_before_;
   for (const LiveChunk& live : pool_.begin_drain()) {
     const std::uint32_t committed = live.chunk->committed.load(std::memory_order_acquire);
     std::uint32_t i = live.chunk->written.load(std::memory_order_relaxed);
@@ -118,10 +114,6 @@ void EventDrain::count_left_out() {
       "': an event without any value that is a number is not written (told once a file)");
 }
 
-JournalLayout::CycleCounts EventDrain::cycle_counts() const {
-  return {in_file(), lost_, pool_.dropped() - dropped_before_};
-}
-
 void EventDrain::check_labels() {
   Journal* const journal = parts_.journal;
   const std::uint64_t count = journal == nullptr ? 0 : journal->labels_without_room();
@@ -145,7 +137,8 @@ void EventDrain::flush() {
     }
   }
   if (parts_.journal != nullptr && handlers.has_file()) {
-    parts_.journal->commit(handlers.json()->state(), written_, cycle_counts());
+    parts_.journal->commit(handlers.json()->state(), written_,
+                           {in_file(), lost_, pool_.dropped() - dropped_before_});
   } else {
     for (const Journal::Written& each : written_)
       each.chunk->written.store(each.written, std::memory_order_release);

@@ -56,8 +56,6 @@ class EventDrain {
  private:
   std::uint32_t drain_chunk(const LiveChunk& live, std::uint64_t up_to_ticks);
   const EventThread& thread_of(const detail::ChunkHeader& chunk);
-  bool has_waiting_events();
-  JournalLayout::CycleCounts cycle_counts() const;
   void check_labels();
   void count_left_out();
 
