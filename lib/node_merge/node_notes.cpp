@@ -40,13 +40,12 @@ std::optional<std::int64_t> rank_of(std::string_view name, std::string_view endi
   return error == std::errc{} && stop == end ? std::optional(rank) : std::nullopt;
 }
 
-// The locks that this process holds.
+// The locks that this process holds. They are never destroyed: a merger may be closed when the
+// process exits.
 struct HeldLocks {
   std::mutex mutex;
   std::set<FileOfProcess> files;
 };
-
-// Never destroyed: a merger may be closed when the process exits.
 HeldLocks& held_locks() {
   static HeldLocks& held = *new HeldLocks;
   return held;

@@ -47,21 +47,16 @@ std::vector<SavedTrace> StatusBoard::saved_traces() const {
   return kept_.list();
 }
 
-void StatusBoard::tell(const std::string& text) const {
-  if (!options_.log) return;
-  try {
-    options_.log(text);
-  } catch (...) {
-    return;  // nobody can be informed of a log that fails
-  }
-}
-
 void StatusBoard::set_error(const std::string& text) {
   {
     const std::lock_guard lock(mutex_);
     status_.last_error = text;
   }
-  tell(text);
+  try {
+    if (options_.log) options_.log(text);
+  } catch (...) {
+    return;  // nobody can be informed of a log that fails
+  }
 }
 
 void StatusBoard::add_counts(std::uint64_t events, std::uint64_t lost,

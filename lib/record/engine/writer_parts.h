@@ -63,8 +63,6 @@ class StatusBoard {
   void save(const SavedTrace& saved, std::optional<TracePart> part);
 
  private:
-  void tell(const std::string& text) const;
-
   const Options& options_;
   mutable std::mutex mutex_;
   KeptTraces kept_;
