@@ -123,7 +123,8 @@ std::int64_t between_recordings(const Intervals& busy, const Intervals& unrecord
   return sum;
 }
 
-// The work of a device by HTA's types: kernels compute or communicate, copies and memset are memory.
+// The work of a device by HTA's types: kernels compute or communicate, copies and memset are
+// memory.
 constexpr std::array<std::string_view, 3> kTypes{"computation", "communication", "memory"};
 using TypeSets = std::array<Intervals, kTypes.size()>;
 

@@ -18,8 +18,8 @@
 
 namespace traceloom {
 
-// The properties that separate the rows of a table of kernels. All except name, type and rank need a run that was read with
-// details, shape and arguments one that was read with arguments.
+// The properties that separate the rows of a table of kernels. All except name, type and rank need
+// a run that was read with details, shape and arguments one that was read with arguments.
 struct KernelsOptions {
   bool by_name = true;
   bool by_type = false;       // the kind of work: gemm, attention, ...; see work_names.h

@@ -12,8 +12,8 @@
 
 namespace traceloom {
 
-// The properties that separate the rows of a table of operators. The run must have been read with details; shape and arguments
-// need one that was read with arguments.
+// The properties that separate the rows of a table of operators. The run must have been read with
+// details; shape and arguments need one that was read with arguments.
 struct OpsOptions {
   bool by_name = true;
   bool by_type = false;       // the kind of work: gemm, attention, ...; see work_names.h
