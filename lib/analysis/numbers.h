@@ -2,6 +2,7 @@
 // one process or in a team.
 #pragma once
 
+#include "base/arithmetic.h"
 #include "base/string_table.h"
 #include "run/event_columns.h"
 #include "run/run.h"
@@ -16,6 +17,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,13 +41,21 @@ Number percentile(std::vector<Number> values, std::size_t percent) {
 
 __extension__ typedef __int128 Int128;
 
-// Rounds halves up; returns 0 if there are no values.
+// These two round halves up. The sum is wide, because a file may claim times of any length.
+inline std::int64_t rounded_mean(Int128 sum, std::size_t count) {
+  const auto n = static_cast<Int128>(count);
+  return static_cast<std::int64_t>((2 * sum + n) / (2 * n));
+}
+// Returns 0 if there are no values.
 inline std::int64_t mean(const std::vector<std::int64_t>& values) {
-  if (values.empty()) return 0;
-  Int128 sum = 0;  // wide, because a file may claim times of any length
+  Int128 sum = 0;
   for (const std::int64_t value : values) sum += value;
-  const auto count = static_cast<Int128>(values.size());
-  return static_cast<std::int64_t>((2 * sum + count) / (2 * count));
+  return values.empty() ? 0 : rounded_mean(sum, values.size());
+}
+
+// Returns the share of a part; 0 if `all` is 0.
+inline double ratio(std::int64_t part, std::int64_t all) {
+  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
 }
 
 // slope_of: the slope of the straight line nearest to points, by least squares.
@@ -102,8 +113,6 @@ class WeightedMean {
   double value() const;
 
  private:
-  __extension__ typedef __int128 Int128;
-
   Int128 sum_ = 0;  // sum of millionths times ns
   std::int64_t ns_ = 0;
   Int128 plain_ = 0;  // sum of millionths
@@ -233,12 +242,33 @@ inline void add_values(std::vector<std::int64_t>& to, std::vector<std::int64_t> 
     to.insert(to.end(), more.begin(), more.end());
 }
 
-// Adds up the totals of all processes; `Totals` has void add(const Totals&).
+// add_sums: adds the sums of another object, which a class lists once, by std::tie().
+//
+//   auto sums() { return std::tie(total_ns, count, any_measured); }
+//   add_sums(group.sums(), more.sums());
+
+template <typename... Sum>
+void add_sums(std::tuple<Sum&...> to, const std::tuple<Sum&...>& more) {
+  const auto add = [](auto& sum, const auto& part) {
+    if constexpr (std::is_same_v<decltype(part), const std::int64_t&>)
+      add_to(sum, part);
+    else if constexpr (std::is_same_v<decltype(part), const bool&>)
+      sum = sum || part;
+    else
+      sum += part;
+  };
+  std::apply(
+      [&](auto&... sums) { std::apply([&](auto&... parts) { (add(sums, parts), ...); }, more); },
+      to);
+}
+
+// Adds up the totals of all processes; `Totals` has sums().
 template <typename Totals>
 void add_up(const Run& run, Totals& totals) {
-  Totals sum;
-  for (const Totals& part : share(team_or_alone(run.team), std::move(totals))) sum.add(part);
-  totals = sum;
+  Totals all;
+  for (Totals& part : share(team_or_alone(run.team), std::move(totals)))
+    add_sums(all.sums(), part.sums());
+  totals = all;
 }
 
 }  // namespace traceloom

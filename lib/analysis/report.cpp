@@ -18,10 +18,8 @@ std::string json_document(const Report& report) {
   std::string text;
   JsonWriter json(text, 2);
   json.begin_object();
-  json.key("schema_version");
-  json.value(kSchemaVersion);
-  json.key("command");
-  json.value(report.command);
+  json.member("schema_version", kSchemaVersion);
+  json.member("command", report.command);
   write_files(json, report.files);
   for (const auto& [key, value] : report.values) {
     json.key(key);
@@ -31,10 +29,7 @@ std::string json_document(const Report& report) {
     json.key(part.key);
     append_rows(json, part.table);
   }
-  json.key("notes");
-  json.begin_array();
-  for (const std::string& note : report.notes) json.value(note);
-  json.end_array();
+  write_list(json, "notes", report.notes);
   write_file_problems(json, report.files);
   json.end_object();
   text += '\n';

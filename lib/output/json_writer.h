@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -50,6 +51,12 @@ class JsonWriter {
     else
       null();
   }
+  // Writes a member of the open object.
+  template <typename T>
+  void member(std::string_view name, const T& content) {
+    key(name);
+    value(content);
+  }
   // Inserts `json`, which must be valid JSON, unchanged.
   void raw(std::string_view json);
 
@@ -69,28 +76,36 @@ class JsonWriter {
   std::vector<Level> levels_;
 };
 
-// json_object(): an object of a few members, on one line.
+// json_object: the text of an object, with the members that a function writes, or with a few.
 //
-//   json_object("rank", 3, "host", "a")   // {"rank":3,"host":"a"}
+//   json_object([](JsonWriter& json) { json.member("rank", 3); })    // {"rank":3}
+//   json_object("rank", 3, "host", "a")                              // {"rank":3,"host":"a"}
+
+template <std::invocable<JsonWriter&> Write>
+std::string json_object(Write write) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  write(json);
+  json.end_object();
+  return text;
+}
 
 inline void write_members(JsonWriter& /*json*/) {}
 template <typename Value, typename... More>
 void write_members(JsonWriter& json, std::string_view key, const Value& value,
                    const More&... more) {
-  json.key(key);
-  json.value(value);
+  json.member(key, value);
   write_members(json, more...);
 }
+template <typename Value, typename... More>
+std::string json_object(std::string_view key, const Value& value, const More&... more) {
+  return json_object([&](JsonWriter& json) { write_members(json, key, value, more...); });
+}
 
-// Values are of any type that JsonWriter::value() takes.
-template <typename... Members>
-std::string json_object(const Members&... members) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  write_members(json, members...);
-  json.end_object();
-  return text;
+// Makes null of an empty text.
+inline std::optional<std::string_view> text_or_null(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(text);
 }
 
 // write_list: writes a range as a member of an object, whose value is an array.
@@ -106,6 +121,38 @@ void write_list(JsonWriter& json, std::string_view key, const List& list) {
   json.begin_array();
   for (const auto& element : list) json.value(element);
   json.end_array();
+}
+
+// write_object, write_objects: write a member whose value is an object, or an array of them.
+//
+//   write_objects(json, "ranks", run.ranks, [&](const RankEvents& rank) {
+//     json.member("rank", rank.rank);
+//   });                                            // "ranks":[{"rank":0},{"rank":1}]
+
+template <typename Write>
+void write_object(JsonWriter& json, std::string_view key, Write write) {
+  json.key(key);
+  json.begin_object();
+  write();
+  json.end_object();
+}
+
+// Writes the array alone.
+template <typename List, typename Write>
+void write_objects(JsonWriter& json, const List& list, Write write) {
+  json.begin_array();
+  for (const auto& element : list) {
+    json.begin_object();
+    write(element);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+template <typename List, typename Write>
+void write_objects(JsonWriter& json, std::string_view key, const List& list, Write write) {
+  json.key(key);
+  write_objects(json, list, std::move(write));
 }
 
 // write_problems: writes the problems of an input as JSON objects, in the same form for all reports

@@ -6,6 +6,7 @@
 // The tables are in event_class.cpp: to teach all analyses a new kind of event, add a line there.
 #pragma once
 
+#include "base/by_enum.h"
 #include "event/event_side.h"
 
 #include <array>
@@ -30,6 +31,7 @@ enum class Role : std::uint8_t {
   count_          // the number of roles, not a role
 };
 inline constexpr std::size_t kRoleCount = static_cast<std::size_t>(Role::count_);
+inline constexpr std::array kRoles = kAllOf<Role>;
 // The names "kernel", "memcpy", ... are parts of JSON keys, see steps.
 inline constexpr std::array<std::string_view, kRoleCount> kRoleNames{
     "kernel",     "memcpy", "memset",    "communication", "runtime",

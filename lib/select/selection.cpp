@@ -42,48 +42,33 @@ std::optional<std::vector<NumberRange>> parse_number_ranges(std::string_view tex
 
 namespace {
 
-// `text` is empty (no bound) or a duration; returns false if it is neither.
-bool parse_time_bound(std::string_view text, std::optional<std::int64_t>& bound_ns) {
-  if (text.empty()) return true;
-  bound_ns = parse_duration(text);
-  return bound_ns.has_value();
+// Reads "A:B", of which both may be empty (no bound). Returns false if `parse` knows no such bound,
+// or if the second is less than the first.
+bool parse_bounds(std::string_view text, std::optional<std::int64_t> (*parse)(std::string_view),
+                  std::optional<std::int64_t>& first, std::optional<std::int64_t>& last) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return false;
+  const auto read = [&](std::string_view word, std::optional<std::int64_t>& bound) {
+    if (!word.empty()) bound = parse(word);
+    return word.empty() || bound.has_value();
+  };
+  return read(text.substr(0, colon), first) && read(text.substr(colon + 1), last) &&
+         !(first && last && *last < *first);
 }
 
 }  // namespace
 
 std::optional<TimeSelection> TimeSelection::parse(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return std::nullopt;
   TimeSelection selection;
-  if (!parse_time_bound(text.substr(0, colon), selection.from_ns)) return std::nullopt;
-  if (!parse_time_bound(text.substr(colon + 1), selection.to_ns)) return std::nullopt;
-  if (selection.from_ns && selection.to_ns && *selection.to_ns < *selection.from_ns)
-    return std::nullopt;
-  return selection;
+  const bool fits = parse_bounds(text, &parse_duration, selection.from_ns, selection.to_ns);
+  return fits ? std::optional(selection) : std::nullopt;
 }
-
-namespace {
-
-// `text` is empty (no bound) or a number; returns false if it is neither.
-bool parse_step_bound(std::string_view text, std::optional<std::int64_t>& bound) {
-  if (text.empty()) return true;
-  bound = parse_number(text);
-  return bound.has_value();
-}
-
-}  // namespace
 
 std::optional<StepSelection> StepSelection::parse(std::string_view text) {
-  const std::size_t colon = text.find(':');
   StepSelection selection;
-  if (!parse_step_bound(text.substr(0, colon), selection.first)) return std::nullopt;
-  if (colon == std::string_view::npos) {
-    selection.last = selection.first;
-    return selection.first ? std::optional(selection) : std::nullopt;
-  }
-  if (!parse_step_bound(text.substr(colon + 1), selection.last)) return std::nullopt;
-  if (selection.first && selection.last && *selection.last < *selection.first) return std::nullopt;
-  return selection;
+  if (parse_bounds(text, &parse_number, selection.first, selection.last)) return selection;
+  selection.first = selection.last = parse_number(text);
+  return selection.first ? std::optional(selection) : std::nullopt;
 }
 
 std::vector<TimeWindow> StepSelection::windows_of(std::vector<StepStart> starts) const {

@@ -10,13 +10,6 @@
 #include <vector>
 
 namespace re2 {
-// LabelFilter: selects events by name and category, by one rule for all commands.
-//
-//   LabelFilter filter;
-//   filter.names.emplace_back("^aten::");
-//   filter.excluded_categories = {"python_function"};
-//   filter.accepts("aten::mm", "cpu_op,gpu");   // true
-
 class RE2;
 }  // namespace re2
 
@@ -127,6 +120,13 @@ inline std::string_view chosen_category(std::string_view list) {
 
 // True if one element of a comma list, as events write their category, equals a wanted one.
 bool has_category(std::string_view list, const std::vector<std::string>& wanted);
+
+// LabelFilter: selects events by name and category, by one rule for all commands.
+//
+//   LabelFilter filter;
+//   filter.names.emplace_back("^aten::");
+//   filter.excluded_categories = {"python_function"};
+//   filter.accepts("aten::mm", "cpu_op,gpu");   // true
 
 // Threads may share it once it is complete.
 struct LabelFilter {

@@ -18,11 +18,8 @@
 #include "team/team.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -48,8 +45,24 @@ concept HasWire = requires(T& value, AnyWire& wire) {
   value.wire(wire);
 };
 template <typename T>
-concept Raw = !HasWired<T> && !HasWire<T> && std::is_trivially_copyable_v<T> &&
-              !std::is_pointer_v<T> && !std::is_same_v<T, std::string_view>;
+concept IsClass = HasWired<T> || HasWire<T>;
+template <typename T>
+concept Raw = !IsClass<T> && std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
+              !std::is_same_v<T, std::string_view>;
+// A pair, a tuple or an array.
+template <typename T>
+concept Tuple = !Raw<T> && !IsClass<T> && requires {
+  std::tuple_size<T>::value;
+};
+
+template <typename T>
+concept Container = !IsClass<T> && requires(T values, typename T::value_type value) {
+  values.insert(values.end(), value);
+};
+template <typename T>
+inline constexpr bool kIsRawVector = false;
+template <Raw T>
+inline constexpr bool kIsRawVector<std::vector<T>> = true;
 
 }  // namespace wire_detail
 
@@ -84,36 +97,22 @@ class WireWriter {
     write(text.size());
     copy(text.data(), text.size());
   }
-  template <typename T>
-  void write(const std::vector<T>& values) {
+  template <wire_detail::Container T>
+  void write(const T& values) {
     write(values.size());
-    if constexpr (wire_detail::Raw<T>)
-      copy(values.data(), values.size() * sizeof(T));
+    if constexpr (wire_detail::kIsRawVector<T>)
+      copy(values.data(), values.size() * sizeof(typename T::value_type));
     else
-      for (const T& value : values) write(value);
+      for (const auto& value : values) write(value);
   }
   template <typename T>
   requires(!wire_detail::Raw<std::optional<T>>) void write(const std::optional<T>& value) {
     write(value.has_value());
     if (value) write(*value);
   }
-  template <typename A, typename B>
-  requires(!wire_detail::Raw<std::pair<A, B>>) void write(const std::pair<A, B>& pair) {
-    (*this)(pair.first, pair.second);
-  }
-  template <typename... T>
-  requires(!wire_detail::Raw<std::tuple<T...>>) void write(const std::tuple<T...>& values) {
-    std::apply([this](const T&... each) { (*this)(each...); }, values);
-  }
-  template <typename K, typename V, typename Less>
-  void write(const std::map<K, V, Less>& map) {
-    write(map.size());
-    for (const auto& [key, value] : map) (*this)(key, value);
-  }
-  template <typename K, typename Less>
-  void write(const std::set<K, Less>& set) {
-    write(set.size());
-    for (const K& key : set) write(key);
+  template <wire_detail::Tuple T>
+  void write(const T& values) {
+    std::apply(*this, values);
   }
 
   std::string bytes_;
@@ -158,19 +157,32 @@ class WireReader {
     std::memcpy(static_cast<void*>(&value), take(sizeof value).data(), sizeof value);
   }
   void read(std::string& text) { text = take(read_size()); }
-  template <typename T>
-  void read(std::vector<T>& values) {
+  template <wire_detail::Container T>
+  void read(T& values) {
     const std::size_t size = read_size();
     values.clear();
-    if constexpr (wire_detail::Raw<T>) {
-      if (size > left_.size() / sizeof(T)) throw Error("a message of another process", "it is cut");
-      values.resize(size);
-      if (size > 0)
-        std::memcpy(static_cast<void*>(values.data()), take(size * sizeof(T)).data(),
-                    size * sizeof(T));
-    } else {
-      for (std::size_t i = 0; i < size; ++i) read(values.emplace_back());
+    if constexpr (wire_detail::kIsRawVector<T>) return read_raw(values, size);
+    for (std::size_t left = size; left > 0; --left) {
+      if constexpr (requires { values.emplace_back(); }) {
+        read(values.emplace_back());
+      } else if constexpr (requires { typename T::mapped_type; }) {
+        typename T::key_type key{};
+        read(key);
+        read(values[std::move(key)]);
+      } else {
+        typename T::value_type value{};
+        read(value);
+        values.insert(values.end(), std::move(value));
+      }
     }
+  }
+  template <typename T>
+  void read_raw(std::vector<T>& values, std::size_t size) {
+    if (size > left_.size() / sizeof(T)) throw Error("a message of another process", "it is cut");
+    values.resize(size);
+    if (size > 0)
+      std::memcpy(static_cast<void*>(values.data()), take(size * sizeof(T)).data(),
+                  size * sizeof(T));
   }
   template <typename T>
   requires(!wire_detail::Raw<std::optional<T>>) void read(std::optional<T>& value) {
@@ -179,31 +191,9 @@ class WireReader {
     value.reset();
     if (has_value) read(value.emplace());
   }
-  template <typename A, typename B>
-  requires(!wire_detail::Raw<std::pair<A, B>>) void read(std::pair<A, B>& pair) {
-    (*this)(pair.first, pair.second);
-  }
-  template <typename... T>
-  requires(!wire_detail::Raw<std::tuple<T...>>) void read(std::tuple<T...>& values) {
-    std::apply([this](T&... each) { (*this)(each...); }, values);
-  }
-  template <typename K, typename V, typename Less>
-  void read(std::map<K, V, Less>& map) {
-    map.clear();
-    for (std::size_t left = read_size(); left > 0; --left) {
-      K key{};
-      read(key);
-      read(map[std::move(key)]);
-    }
-  }
-  template <typename K, typename Less>
-  void read(std::set<K, Less>& set) {
-    set.clear();
-    for (std::size_t left = read_size(); left > 0; --left) {
-      K key{};
-      read(key);
-      set.insert(std::move(key));
-    }
+  template <wire_detail::Tuple T>
+  void read(T& values) {
+    std::apply(*this, values);
   }
 
   std::string_view left_;

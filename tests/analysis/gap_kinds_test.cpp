@@ -1,5 +1,4 @@
-#include "analysis/devices/gap_kinds.h"
-
+#include "analysis/devices/device_work.h"
 #include "analysis/reports/idle_report.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

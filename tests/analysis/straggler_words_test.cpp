@@ -1,5 +1,5 @@
 // The text that `stragglers` prints above its table, compared with the table.
-#include "analysis/findings/straggler_cause.h"
+#include "analysis/findings/straggler.h"
 #include "analysis/reports/stragglers_report.h"
 #include "support/job_traces.h"
 #include "support/report_cells.h"

@@ -1,4 +1,4 @@
-#include "analysis/work/tensor_bytes.h"
+#include "analysis/collectives/communication_pieces.h"
 
 #include <doctest/doctest.h>
 

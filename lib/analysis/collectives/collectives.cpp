@@ -112,14 +112,10 @@ class KindComparison {
   UnevenKinds uneven_;
 };
 
-struct JoinedRanks {
+struct JoinedRanks : PartCounts {
   std::map<Key, Collective> collectives;
   std::map<Key, std::vector<Collective>> messages;  // one or both ends of each message
   UnevenKinds uneven;
-  std::uint64_t by_operator = 0;
-  std::uint64_t unclear_counts = 0;
-  std::uint64_t sharing = 0;
-  std::uint64_t launch_only = 0;
 };
 
 // If one rank gives the output and another the input, the output counts.
@@ -259,13 +255,9 @@ double Collective::bus_gbps() const {
 }
 
 MatchedCollectives match_collectives(const Run& run) {
-  MatchedCollectives found;
   std::map<ProcessGroup, std::size_t> most_ranks;  // the most ranks in a collective of each group
   JoinedRanks joined = join_ranks(run);
-  found.by_operator = joined.by_operator;
-  found.unclear_counts = joined.unclear_counts;
-  found.sharing = joined.sharing;
-  found.launch_only = joined.launch_only;
+  MatchedCollectives found{joined, {}, {}};
   for (auto& [key, what] : joined.collectives) {
     count_bytes(what);
     std::size_t& most = most_ranks[what.group];
@@ -292,17 +284,15 @@ MatchedCollectives match_collectives(const Run& run) {
 namespace {
 
 struct Pieces {
-  std::int64_t count = 0;
-  std::int64_t bytes = 0;
+  CommTimes times;
   Intervals whole;
   Intervals moving;
-  bool moving_known = true;
 };
 
 void add(const Collective& what, const CollectivePart& part, Pieces& pieces) {
-  ++pieces.count;
-  pieces.bytes += what.bytes;
-  pieces.moving_known = pieces.moving_known && !what.is_launch_only;
+  ++pieces.times.count;
+  pieces.times.bytes += what.bytes;
+  pieces.times.transfer_known = pieces.times.transfer_known && !what.is_launch_only;
   pieces.whole.push_back({part.start_ns, part.end_ns});
   pieces.moving.push_back({part.end_ns - what.latency_ns(), part.end_ns});
 }
@@ -318,10 +308,12 @@ std::vector<CommTimes> find_comm_times(const std::vector<Collective>& collective
     }
   std::vector<CommTimes> times;
   times.reserve(found.size());
-  for (auto& [key, pieces] : found)
-    times.push_back({key.first, key.second, pieces.count, pieces.bytes,
-                     total_ns(unite(std::move(pieces.whole))),
-                     total_ns(unite(std::move(pieces.moving))), pieces.moving_known});
+  for (auto& [key, pieces] : found) {
+    std::tie(pieces.times.rank, pieces.times.name) = key;
+    pieces.times.busy_ns = total_ns(unite(std::move(pieces.whole)));
+    pieces.times.transfer_ns = total_ns(unite(std::move(pieces.moving)));
+    times.push_back(std::move(pieces.times));
+  }
   return times;
 }
 

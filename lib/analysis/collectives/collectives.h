@@ -107,16 +107,20 @@ struct Collective {
   double bus_gbps() const;
 };
 
-struct MatchedCollectives {
-  std::vector<Collective> matched;   // collectives of at least two ranks, by the time of the first
-                                     // part
-  std::vector<Collective> single;    // pieces of one rank: without a match, sends and receives
-  std::uint64_t left_over = 0;       // parts without a match on another rank of the group
-  std::uint64_t lone_messages = 0;   // sends and receives whose other end is not known
-  std::uint64_t by_operator = 0;     // parts whose bytes come from the operator that launched them
-  std::uint64_t unclear_counts = 0;  // parts without bytes because their count is not understood
-  std::uint64_t sharing = 0;         // parts without bytes because several share one operator
-  std::uint64_t launch_only = 0;     // parts that are only their launch
+// How many parts are special.
+struct PartCounts {
+  std::uint64_t by_operator = 0;     // their bytes come from the operator that launched them
+  std::uint64_t unclear_counts = 0;  // without bytes because their count is not understood
+  std::uint64_t sharing = 0;         // without bytes because several share one operator
+  std::uint64_t launch_only = 0;     // they are only their launch
+};
+
+struct MatchedCollectives : PartCounts {
+  std::vector<Collective> matched;  // collectives of at least two ranks, by the time of the first
+                                    // part
+  std::vector<Collective> single;   // pieces of one rank: without a match, sends and receives
+  std::uint64_t left_over = 0;      // parts without a match on another rank of the group
+  std::uint64_t lone_messages = 0;  // sends and receives whose other end is not known
 };
 
 MatchedCollectives match_collectives(const Run& run);

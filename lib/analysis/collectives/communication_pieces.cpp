@@ -1,17 +1,122 @@
 #include "analysis/collectives/communication_pieces.h"
 
 #include "analysis/work/launching_host.h"
-#include "analysis/work/tensor_bytes.h"
 #include "analysis/work/work_names.h"
 #include "base/ascii.h"
+#include "base/json_string.h"
+#include "base/json_walk.h"
 #include "per_rank/per_rank.h"
 #include "run/event_columns.h"
+#include "select/selection.h"
 
 #include <algorithm>
-#include <charconv>
+#include <initializer_list>
 #include <string_view>
 
 namespace traceloom {
+namespace {
+
+// The types of one size: names in lower case, without "c10::".
+struct TypesOfSize {
+  std::int64_t bytes;
+  std::initializer_list<std::string_view> names;  // torch's, then those of HCCL
+};
+const TypesOfSize kTypeSizes[] = {
+    {1,
+     {"byte", "char", "signed char", "unsigned char", "bool", "float8_e4m3fn", "float8_e5m2",
+      "float8_e4m3fnuz", "float8_e5m2fnuz", "int8", "uint8"}},
+    {2,
+     {"half", "bfloat16", "short", "short int", "unsigned short", "fp16", "bfp16", "int16",
+      "uint16"}},
+    {4, {"float", "int", "unsigned int", "fp32", "int32", "uint32"}},
+    {8,
+     {"double", "long", "long int", "complexfloat", "complex<float>", "unsigned long", "fp64",
+      "int64", "uint64"}},
+    {16, {"complexdouble", "complex<double>"}},
+};
+
+// True for a list that json_walk.h can read.
+bool is_strict_list(std::string_view text) {
+  return is_json_list(text) && is_strict_json(text);
+}
+
+std::vector<std::string_view> elements_of(std::string_view list) {
+  std::vector<std::string_view> elements;
+  for_each_element(list, [&](std::string_view element) { elements.push_back(element); });
+  return elements;
+}
+
+// Returns the number of elements of the tensor with that shape, or of the tensors with those
+// shapes.
+std::optional<std::int64_t> count_elements(std::string_view shape) {
+  if (!is_json_list(shape)) return std::nullopt;
+  const std::vector<std::string_view> parts = elements_of(shape);
+  const bool is_nested = !parts.empty() && is_json_list(parts.front());
+  std::int64_t count = is_nested ? 0 : 1;
+  for (const std::string_view part : parts) {
+    const std::optional<std::int64_t> size = is_nested ? count_elements(part) : parse_number(part);
+    if (!size) return std::nullopt;
+    if (is_nested ? __builtin_add_overflow(count, *size, &count)
+                  : __builtin_mul_overflow(count, *size, &count))
+      return std::nullopt;
+  }
+  return count;
+}
+
+// Returns the bytes of one element: "Float", "c10::BFloat16", "long int"; 0 for an unknown type.
+std::int64_t type_bytes(std::string_view dtype) {
+  const std::string lower = to_lower(dtype);
+  std::string_view name = lower;
+  if (name.starts_with("c10::")) name.remove_prefix(5);
+  for (const TypesOfSize& size : kTypeSizes)
+    if (std::find(size.names.begin(), size.names.end(), name) != size.names.end())
+      return size.bytes;
+  return 0;
+}
+
+// Counts the bytes of one argument with that shape and that type, which includes its quotes. An
+// argument that is no tensor has 0.
+std::optional<std::int64_t> bytes_of(std::string_view shape, std::string_view type) {
+  if (!is_json_list(shape)) return std::nullopt;
+  if (elements_of(shape).empty()) return 0;
+  if (!type.starts_with('"')) return std::nullopt;
+  const std::optional<std::int64_t> elements = count_elements(shape);
+  const std::int64_t each = type_bytes(type.substr(1, type.size() - 2));
+  std::int64_t bytes = 0;
+  if (!elements || each == 0 || __builtin_mul_overflow(*elements, each, &bytes))
+    return std::nullopt;
+  return bytes;
+}
+
+}  // namespace
+
+std::int64_t tensor_bytes(std::int64_t elements, std::string_view dtype) {
+  std::int64_t bytes = 0;
+  if (elements < 0 || __builtin_mul_overflow(elements, type_bytes(dtype), &bytes)) return 0;
+  return bytes;
+}
+
+std::int64_t tensor_bytes(std::string_view dims, std::string_view types) {
+  if (!is_strict_list(dims) || !is_strict_list(types)) return 0;
+  const std::vector<std::string_view> shapes = elements_of(dims);
+  const std::vector<std::string_view> names = elements_of(types);
+  if (shapes.size() != names.size()) return 0;
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const std::optional<std::int64_t> size = bytes_of(shapes[i], names[i]);
+    if (!size || __builtin_add_overflow(bytes, *size, &bytes)) return 0;
+  }
+  return bytes;
+}
+
+std::int64_t argument_bytes(std::string_view dims, std::string_view types, std::size_t argument) {
+  if (!is_strict_list(dims) || !is_strict_list(types)) return 0;
+  const std::vector<std::string_view> shapes = elements_of(dims);
+  const std::vector<std::string_view> names = elements_of(types);
+  if (shapes.size() != names.size() || argument >= shapes.size()) return 0;
+  return bytes_of(shapes[argument], names[argument]).value_or(0);
+}
+
 namespace {
 
 std::string_view find_word(const Details& details, std::string_view key) {
@@ -202,21 +307,12 @@ namespace {
 
 // Parses "[2, 3]"; returns nothing if the list is cut ("[0, 1, ..., 9]") or missing.
 std::vector<std::int64_t> ranks_in(std::string_view list) {
+  if (!is_strict_list(list)) return {};
   std::vector<std::int64_t> ranks;
-  if (list.size() < 2 || list.front() != '[' || list.back() != ']') return {};
-  list = list.substr(1, list.size() - 2);
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    std::string_view text = list.substr(0, comma);
-    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-    std::int64_t rank = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-    if (error != std::errc{} || stop != text.data() + text.size()) return {};
-    ranks.push_back(rank);
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return ranks;
+  const std::vector<std::string_view> elements = elements_of(list);
+  for (const std::string_view element : elements)
+    if (const std::optional<std::int64_t> rank = parse_number(element)) ranks.push_back(*rank);
+  return ranks.size() == elements.size() ? ranks : std::vector<std::int64_t>{};
 }
 
 // Most pieces are collectives of many ranks: do not read all their details.

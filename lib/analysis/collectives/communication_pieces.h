@@ -1,4 +1,4 @@
-// The pieces of communication of one rank, and the two ranks of each send or receive.
+// The pieces of communication of one rank, their bytes, and the two ranks of each send or receive.
 #pragma once
 
 #include "analysis/collectives/collectives.h"
@@ -9,10 +9,29 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 namespace traceloom {
+
+// tensor_bytes: computes the bytes of tensors from the fields of torch's traces.
+//
+//   tensor_bytes("[[2, 3], []]", R"(["float", "Scalar"])")     // 24
+
+// Returns the bytes of `elements` of that type; 0 (not known) if the type is unknown or the product
+// is no size.
+std::int64_t tensor_bytes(std::int64_t elements, std::string_view dtype);
+
+// Returns the bytes of all tensors among the arguments of an operator: "Input Dims" and "Input
+// type", two lists with one element an argument. "[]" is a number and no tensor, "[[2], [3]]" is
+// several tensors of one type. It returns 0 (not known) if the lists are cut, do not match, or
+// contain something that is no size, because a partial sum would be wrong.
+std::int64_t tensor_bytes(std::string_view dims, std::string_view types);
+
+// Counts only the argument with that number, by the same rules; 0 if there is none.
+std::int64_t argument_bytes(std::string_view dims, std::string_view types, std::size_t argument);
 
 // find_communication: the pieces of communication of one rank, with the details in their events and
 // in the range of the host that launched them.

@@ -1,6 +1,6 @@
 #include "analysis/devices/device_facts.h"
 
-#include "analysis/devices/gap_kinds.h"
+#include "analysis/devices/device_work.h"
 #include "analysis/work/work_names.h"
 #include "base/arithmetic.h"
 #include "base/ascii.h"
@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,16 +21,12 @@
 namespace traceloom {
 namespace {
 
-bool names_any(std::string_view name, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
-    return name.find(part) != std::string_view::npos;
-  });
-}
+using Parts = std::initializer_list<std::string_view>;
 
 // Adds the facts in the name of a kernel, for the time of all kernels with that name.
 void add_kernel(std::string_view name, std::int64_t ns, DeviceFacts& facts) {
   const std::string lower = to_lower(name);
-  if (names_any(lower, {"fp8", "e4m3", "e5m2", "float8", "f8f8", "mxfp4", "nvfp4", "e2m1"}))
+  if (has_any(Parts{"fp8", "e4m3", "e5m2", "float8", "f8f8", "mxfp4", "nvfp4", "e2m1"}, lower))
     add_to(facts.fp8_ns, ns);
   const std::optional<bool> tensor_cores = uses_tensor_cores(name);
   const WorkType type = work_type("", name);
@@ -47,21 +44,27 @@ void find_graphs(const Run& run, DeviceFacts& facts) {
     const std::string_view name = run.labels.name(label);
     if (kind.place == EventPlace::call) {
       facts.has_graphs |= name.starts_with("cu") || name.starts_with("hip");
-      facts.replays_graphs |= names_any(name, {"GraphLaunch"});
-      facts.captures_graphs |= names_any(name, {"BeginCapture", "EndCapture", "GraphInstantiate"});
+      facts.replays_graphs |= has_any(Parts{"GraphLaunch"}, name);
+      facts.captures_graphs |=
+          has_any(Parts{"BeginCapture", "EndCapture", "GraphInstantiate"}, name);
     } else if (kind.place == EventPlace::host) {
-      facts.captures_graphs |= names_any(name, {"capture_begin", "graph_capture", "capture_graph"});
+      facts.captures_graphs |=
+          has_any(Parts{"capture_begin", "graph_capture", "capture_graph"}, name);
       facts.has_torch |= kind.is_operator;
-      facts.compiles |= names_any(name, {"Torch-Compiled Region", "CompiledFxGraph"});
+      facts.compiles |= has_any(Parts{"Torch-Compiled Region", "CompiledFxGraph"}, name);
     }
   }
 }
 
 }  // namespace
 
+bool has_devices(const Run& run) {
+  return std::ranges::any_of(run.ranks, &RankEvents::has_devices);
+}
+
 bool is_training(const Run& run) {
   for (std::uint32_t label = 0; label < run.labels.size(); ++label)
-    if (names_any(run.labels.name(label), {"ackward", "ptimizer", "_bwd", "wgrad", "dgrad"}))
+    if (has_any(Parts{"ackward", "ptimizer", "_bwd", "wgrad", "dgrad"}, run.labels.name(label)))
       return true;
   return false;
 }
@@ -124,16 +127,11 @@ std::string describe(const std::vector<UnknownRow>& rows) {
                      list_of(names), count_of(count, "span"), format_duration(total_ns));
 }
 
-bool is_any_device(const Run& run) {
-  return std::any_of(run.ranks.begin(), run.ranks.end(),
-                     [](const RankEvents& rank) { return rank.has_devices(); });
-}
-
 // Returns the rows of devices about which nothing is known. A row with an unknown category counts
 // only if there is no other evidence of a device.
 std::vector<UnknownRow> find_doubtful(const Run& run) {
   std::vector<UnknownRow> rows = find_unknown_rows(run);
-  const bool any_device = is_any_device(run);
+  const bool any_device = has_devices(run);
   std::erase_if(rows, [&](const UnknownRow& row) {
     return !row.is_whole_device || (!row.category.empty() && any_device);
   });
@@ -160,7 +158,6 @@ struct ProgramTimes {
   std::int64_t programs_ns = 0;
   std::map<std::uint32_t, std::int64_t> by_label;
 
-  // For other processes: see team/wire.h.
   auto wired() { return std::tie(kernels_ns, programs_ns, by_label); }
 };
 
@@ -232,10 +229,8 @@ std::vector<std::string> find_launching(const Run& run) {
 }  // namespace
 
 std::vector<UnknownRow> find_unknown_rows(const Run& run) {
-  const auto key = [](const UnknownRow& row) {
-    return std::tie(row.rank, row.process, row.thread, row.category);
-  };
-  std::vector<UnknownRow> rows;
+  using Texts = std::array<std::string_view, 3>;
+  std::map<std::pair<std::int64_t, Texts>, UnknownRow> found_rows;
   const auto find = [&](std::size_t rank) {
     std::vector<UnknownSpans> found;
     run.ranks[rank].for_each_unknown([&](const UnknownSpans& spans) { found.push_back(spans); });
@@ -244,28 +239,21 @@ std::vector<UnknownRow> find_unknown_rows(const Run& run) {
   const auto add = [&](std::size_t rank, const std::vector<UnknownSpans>& found) {
     for (const UnknownSpans& spans : found) {
       const std::string_view detail = run.details[spans.detail];
-      const UnknownRow row{run.ranks[rank].rank,
-                           find_detail(detail, "process"),
-                           find_detail(detail, "thread"),
-                           find_detail(detail, "category"),
-                           spans.count,
-                           spans.total_ns,
-                           spans.is_whole_device};
-      const auto known = std::find_if(rows.begin(), rows.end(), [&](const UnknownRow& other) {
-        return key(other) == key(row);
-      });
-      if (known == rows.end()) {
-        rows.push_back(row);
-        continue;
-      }
-      known->count += row.count;
-      add_to(known->total_ns, row.total_ns);
-      known->is_whole_device |= row.is_whole_device;
+      const Texts texts{find_detail(detail, "process"), find_detail(detail, "thread"),
+                        find_detail(detail, "category")};
+      const std::int64_t number = run.ranks[rank].rank;
+      UnknownRow& row =
+          found_rows.try_emplace({number, texts}, UnknownRow{number, texts[0], texts[1], texts[2]})
+              .first->second;
+      row.count += spans.count;
+      add_to(row.total_ns, spans.total_ns);
+      row.is_whole_device |= spans.is_whole_device;
     }
   };
   for_each_rank<std::vector<UnknownSpans>>(run, all_ranks(run), find, add);
-  std::sort(rows.begin(), rows.end(),
-            [&](const UnknownRow& a, const UnknownRow& b) { return key(a) < key(b); });
+  std::vector<UnknownRow> rows;
+  rows.reserve(found_rows.size());
+  for (const auto& [key, row] : found_rows) rows.push_back(row);
   return rows;
 }
 
@@ -273,7 +261,7 @@ DeviceDoubts::DeviceDoubts(const Run& run)
     : cut(describe_cut(run)), programs(describe_programs(run)) {
   const std::vector<UnknownRow> rows = find_doubtful(run);
   if (!rows.empty()) not_understood = describe(rows);
-  if (is_any_device(run)) return;
+  if (has_devices(run)) return;
   if (const std::vector<std::string> names = find_launching(run); !names.empty())
     not_recorded = fmt::format("the host gives work to a device ({}) that these traces do not hold",
                                list_of(names));

@@ -36,6 +36,9 @@ struct DeviceFacts {
 // Looks at these ranks (indices into Run::ranks), and at the names of kernels only if `kernels`.
 DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ranks, bool kernels);
 
+// Whether any rank has events of a device.
+bool has_devices(const Run& run);
+
 // Whether names tell of a backward pass or an optimizer: else there are no gradients.
 bool is_training(const Run& run);
 

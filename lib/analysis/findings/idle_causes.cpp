@@ -1,6 +1,6 @@
 #include "analysis/findings/idle_causes.h"
 
-#include "analysis/devices/gap_kinds.h"
+#include "analysis/devices/device_work.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
 
@@ -43,9 +43,7 @@ RestOfSteps find_rest(const RankRoles& roles) {
     found.recorded.from_ns = std::min(found.recorded.from_ns, times->front().from_ns);
     found.recorded.to_ns = std::max(found.recorded.to_ns, times->back().to_ns);
   }
-  for (const StepRoles& step : roles.steps)
-    if (step.step.counted) found.steps.push_back(step.step.time);
-  found.steps = unite(std::move(found.steps));
+  found.steps = roles.counted();
   Intervals left = found.steps;
   for (const Role role : {Role::kernel, Role::memcpy, Role::memset, Role::communication})
     left = subtract(left, unpacked(roles.sets[role]));
@@ -161,10 +159,9 @@ class CauseFinder {
     infers_ = kinds.infers();
     if (!work.empty() && !rest_.steps.empty()) {
       add_begin(kinds, work.front());
-      std::vector<GapPart> parts;
       for (const DeviceGap& gap : find_gaps(work, kUsualKernelGap, rank_.unrecorded)) {
-        kinds.find_parts(gap, parts);
-        for (const GapPart& part : parts) add(part);
+        kinds.find_parts(gap, parts_);
+        for (const GapPart& part : parts_) add(part);
       }
       add_end(kinds, work);
     }
@@ -186,7 +183,8 @@ class CauseFinder {
       busy.time = {rest_.steps.front().from_ns, gap.time.from_ns};
       add(busy, Place::before);
     }
-    for (const GapPart& part : kinds.parts_of(gap)) add(part, Place::before);
+    kinds.find_parts(gap, parts_);
+    for (const GapPart& part : parts_) add(part, Place::before);
   }
 
   void add_end(const GapKinds& kinds, const WorkList& work) {
@@ -195,8 +193,8 @@ class CauseFinder {
     if (time.to_ns <= time.from_ns) return;
     const std::int64_t lost_ns =
         std::clamp(first_lost_launch(run_, rank_, work), time.from_ns, time.to_ns);
-    for (const GapPart& part : kinds.parts_behind({time.from_ns, lost_ns}))
-      add(part, Place::behind);
+    kinds.find_parts_behind({time.from_ns, lost_ns}, parts_);
+    for (const GapPart& part : parts_) add(part, Place::behind);
     GapPart lost;
     lost.time = {lost_ns, time.to_ns};
     add(lost, Place::behind);
@@ -264,10 +262,8 @@ class CauseFinder {
   // The time outside of all gaps is between two recordings, or belongs to a rank without devices.
   void finish() {
     add(IdleCause::not_recorded, total_ns(rest_.all) - told_ns_);
-    for (std::size_t i = 0; i < kIdleCauseCount; ++i) {
-      CauseSum& sum = causes_[static_cast<IdleCause>(i)];
-      sum.ranks = sum.ns > 0 ? 1 : 0;
-    }
+    for (const IdleCause cause : kAllOf<IdleCause>)
+      causes_[cause].ranks = causes_[cause].ns > 0 ? 1 : 0;
     causes_.blocking = sum_calls(run_, rank_, std::move(blocked_));
     const std::int64_t code_ns = causes_[IdleCause::host_code].ns;
     if (static_cast<double>(code_ns) > kWorthFrames * static_cast<double>(total_ns(rest_.steps)))
@@ -283,6 +279,7 @@ class CauseFinder {
   IntervalLengths code_;
   bool infers_ = false;
   std::int64_t told_ns_ = 0;
+  std::vector<GapPart> parts_;
   Intervals waits_;
   std::vector<BlockedCall> blocked_;
   IdleCauses causes_;
@@ -290,20 +287,10 @@ class CauseFinder {
 
 }  // namespace
 
-void CauseSum::add(const CauseSum& other) {
-  add_to(ns, other.ns);
-  parts += other.parts;
-  ranks += other.ranks;
-  add_to(inferred_ns, other.inferred_ns);
-}
-
-void IdleCauses::add(const IdleCauses& other) {
-  for (std::size_t i = 0; i < kIdleCauseCount; ++i) sums_[i].add(other.sums_[i]);
-  add_to(kernel_wait_ns, other.kernel_wait_ns);
-  add_to(queued_before_ns, other.queued_before_ns);
-  add_to(launched_ns, other.launched_ns);
-  work += other.work;
-  linked += other.linked;
+void IdleCauses::add(IdleCauses other) {
+  for (const IdleCause cause : kAllOf<IdleCause>)
+    add_sums((*this)[cause].sums(), other[cause].sums());
+  add_sums(sums(), other.sums());
   for (const BlockingSum& more : other.blocking) {
     const auto found = std::find_if(blocking.begin(), blocking.end(), [&](const BlockingSum& sum) {
       return sum.call == more.call && sum.callers == more.callers;
@@ -334,7 +321,7 @@ IdleCauses find_idle_causes(const Run& run, const std::vector<RankRoles>& roles,
     return CauseFinder(run, run.ranks[rank], roles[rank]).find();
   };
   IdleCauses all;
-  for (const IdleCauses& causes : per_rank<IdleCauses>(run, ranks, find)) all.add(causes);
+  for (IdleCauses& causes : per_rank<IdleCauses>(run, ranks, find)) all.add(std::move(causes));
   std::stable_sort(all.blocking.begin(), all.blocking.end(),
                    [](const BlockingSum& a, const BlockingSum& b) { return a.ns > b.ns; });
   std::stable_sort(all.frames.begin(), all.frames.end(),

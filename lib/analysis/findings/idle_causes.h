@@ -1,5 +1,5 @@
 // IdleCauses: the causes of the time in steps in which no device works, no collective runs and no
-// loop waits for data. Each instant has one cause; gap_kinds.h finds the causes of gaps.
+// loop waits for data. Each instant has one cause; device_work.h finds the causes of gaps.
 //
 //   const IdleCauses causes = find_idle_causes(run, roles, basis.ranks);
 //   causes.ns[IdleCause::blocked], causes.blocking.front().call      // "cudaMemcpyAsync"
@@ -17,11 +17,9 @@
 #include "analysis/work/call_tree.h"
 #include "run/run.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -36,7 +34,6 @@ enum class IdleCause : std::uint8_t {
   not_recorded,  // no event shows the reason
   count_
 };
-inline constexpr std::size_t kIdleCauseCount = static_cast<std::size_t>(IdleCause::count_);
 
 // A sum over parts of gaps.
 struct CauseSum {
@@ -45,7 +42,7 @@ struct CauseSum {
   std::size_t ranks = 0;         // number of ranks that have any
   std::int64_t inferred_ns = 0;  // inferred from the host's events, because no event has a launch
 
-  void add(const CauseSum& other);
+  auto sums() { return std::tie(ns, parts, ranks, inferred_ns); }
 };
 
 // The calls of one name from one place.
@@ -57,17 +54,11 @@ struct BlockingSum {
   std::size_t calls = 0;
   std::int64_t longest_ns = 0;
 
-  // For other processes: see team/wire.h.
   auto wired() { return std::tie(call, callers, ns, launched_ns, calls, longest_ns); }
 };
 
-class IdleCauses {
- public:
-  CauseSum& operator[](IdleCause cause) { return sums_[static_cast<std::size_t>(cause)]; }
-  const CauseSum& operator[](IdleCause cause) const {
-    return sums_[static_cast<std::size_t>(cause)];
-  }
-  void add(const IdleCauses& other);
+struct IdleCauses : ByEnum<IdleCause, CauseSum> {
+  void add(IdleCauses other);
 
   std::int64_t kernel_wait_ns = 0;    // queued between one kernel and the next
   std::int64_t queued_before_ns = 0;  // queued, before the first work of the trace
@@ -77,14 +68,8 @@ class IdleCauses {
   std::vector<BlockingSum> blocking;  // sorted by time, the longest first
   std::vector<FrameSum> frames;       // functions of host_code, the longest first
 
-  // For other processes: see team/wire.h.
-  auto wired() {
-    return std::tie(kernel_wait_ns, queued_before_ns, launched_ns, work, linked, blocking, frames,
-                    sums_);
-  }
-
- private:
-  std::array<CauseSum, kIdleCauseCount> sums_;
+  auto sums() { return std::tie(kernel_wait_ns, queued_before_ns, launched_ns, work, linked); }
+  auto wired() { return std::tuple_cat(ByEnum::wired(), std::tie(blocking, frames), sums()); }
 };
 
 // Uses the steps that count, of these ranks; `roles` has one entry for each rank of the run. Ranks

@@ -57,9 +57,8 @@ double pruned_mean(const std::vector<std::int64_t>& numbers) {
 void judge_by_mean(const std::vector<RankRoles>& roles, LoaderJob& job) {
   StepSum steps;
   for (const RankRoles& rank : roles) steps.add_counted(rank.steps);
-  const StepRoles& sum = steps.sum();
   job.late_ns = steps.mean().exclusive[Role::dataloader];
-  if (sum.total_ns > 0) job.late_share = steps.shares()[Role::dataloader];
+  job.late_share = steps.shares()[Role::dataloader];
 }
 
 // The late data of one step. `felt` is the wait of a rank for data beyond its wait for others.
@@ -122,10 +121,9 @@ void judge_by_steps(const std::vector<RankRoles>& roles, const RankWaits& waits,
     add_to(felt_ns, step.felt_ns);
     add_to(total_ns, step.step_ns);
   }
-  if (felt_ns > 0)
-    job.first_share = static_cast<double>(steps.front().felt_ns) / static_cast<double>(felt_ns);
+  job.first_share = ratio(steps.front().felt_ns, felt_ns);
   job.late_ns = felt_ns / static_cast<std::int64_t>(steps.size());
-  if (total_ns > 0) job.late_share = static_cast<double>(felt_ns) / static_cast<double>(total_ns);
+  job.late_share = ratio(felt_ns, total_ns);
   if (waits.kind == MeetingKind::none) return;
   if (const auto rank = find_late_rank(steps, waits.ranks.size(), job.late_share))
     job.rank = roles[waits.ranks[*rank]].rank;
@@ -221,6 +219,13 @@ std::string StepOwner::text() const {
   const std::string step = step_noun(phase);
   if (rank) return fmt::format("rank {}'s mean {}", *rank, step);
   return ranks > 1 ? fmt::format("the mean {} of {} ranks", step, ranks) : "the mean " + step;
+}
+
+void write_owner(JsonWriter& json, const StepOwner& owner) {
+  json.member("text", owner.text());
+  json.member("rank", owner.rank);
+  json.member("ranks", owner.ranks);
+  json.member("steps", owner.steps);
 }
 
 StepShare StepBasis::part(std::initializer_list<Role> roles) const {

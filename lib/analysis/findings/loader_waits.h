@@ -4,6 +4,7 @@
 #include "analysis/findings/straggler.h"
 #include "analysis/waits/rank_waits.h"
 #include "analysis/waits/step_roles.h"
+#include "output/json_writer.h"
 #include "run/run.h"
 
 #include <cstddef>
@@ -35,13 +36,8 @@ struct LoaderRow {
   std::vector<std::int64_t> step_waits_ns;  // wait of each step, in step order
   std::vector<std::int64_t> step_rest_ns;   // time of each step without its wait
 
-  double share() const { return part(wait_ns, host_ns); }
-  double exposed_share() const { return part(exposed_ns, total_ns); }
-
- private:
-  static double part(std::int64_t ns, std::int64_t all_ns) {
-    return all_ns > 0 ? static_cast<double>(ns) / static_cast<double>(all_ns) : 0;
-  }
+  double share() const { return ratio(wait_ns, host_ns); }
+  double exposed_share() const { return ratio(exposed_ns, total_ns); }
 };
 
 std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRoles>& roles);
@@ -94,15 +90,16 @@ struct StepOwner {
   std::string text() const;
 };
 
+// Writes its members "text", "rank", "ranks" and "steps" into the open object.
+void write_owner(JsonWriter& json, const StepOwner& owner);
+
 // A part of the steps' time, and all of their time; both are sums over the steps.
 struct StepShare {
   std::int64_t ns = 0;
   std::int64_t of_ns = 0;
   StepOwner of = {};
 
-  double share() const {
-    return of_ns > 0 ? static_cast<double>(ns) / static_cast<double>(of_ns) : 0;
-  }
+  double share() const { return ratio(ns, of_ns); }
 };
 
 struct StepBasis {

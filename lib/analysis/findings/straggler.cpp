@@ -1,13 +1,11 @@
 #include "analysis/findings/straggler.h"
 
-#include "analysis/findings/straggler_cause.h"
 #include "base/arithmetic.h"
 #include "base/units.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace traceloom {
 namespace {
@@ -23,7 +21,7 @@ constexpr std::size_t kSomeSteps = 10;
 constexpr std::size_t kManySteps = 20;
 
 double share_of_step(std::int64_t ns, const RankWaits& waits) {
-  return static_cast<double>(ns) / static_cast<double>(waits.mean_step_ns);
+  return ratio(ns, waits.mean_step_ns);
 }
 
 bool is_much(std::int64_t ns, const RankWaits& waits) {
@@ -31,8 +29,7 @@ bool is_much(std::int64_t ns, const RankWaits& waits) {
 }
 
 double share_of_steps(std::size_t count, const RankWaits& waits) {
-  return waits.steps.empty() ? 0
-                             : static_cast<double>(count) / static_cast<double>(waits.steps.size());
+  return ratio(static_cast<std::int64_t>(count), static_cast<std::int64_t>(waits.steps.size()));
 }
 
 bool is_most(std::int64_t ns, std::int64_t of_ns) {

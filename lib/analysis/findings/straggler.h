@@ -95,4 +95,19 @@ std::string rank_list(const Straggler& found);
 Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
                          const RankWaits& waits);
 
+// Fills in the cause and why of `found`, whose delay it explains: the role in which the rank's own
+// work takes longer than that of the others. `rank` is an index into `waits`.
+void explain(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
+             std::size_t rank, Straggler& found);
+
+// straggler_headline: writes the text that `stragglers` prints above its table; the table has all
+// its figures.
+//
+//   report.headline.push_back(straggler_headline(find_straggler(run, roles, waits)));
+
+// Delays, shares of steps and numbers of steps are those of the table: "Delay/step" and "Last", or
+// the excess of the others' "Wait/step", which the text then names. If no rank is named, the text
+// still gives the size of the measured delay, and the reason.
+std::string straggler_headline(const Straggler& found);
+
 }  // namespace traceloom

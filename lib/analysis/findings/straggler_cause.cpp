@@ -1,5 +1,5 @@
-#include "analysis/findings/straggler_cause.h"
-
+#include "analysis/findings/straggler.h"
+#include "analysis/numbers.h"
 #include "analysis/report.h"
 #include "analysis/waits/matched_waits.h"
 #include "analysis/waits/step_roles.h"
@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -25,8 +24,7 @@ std::int64_t median_of_others(const RankWaits& waits, std::size_t rank, Role rol
   std::vector<std::int64_t> values;
   for (std::size_t other = 0; other < waits.ranks.size(); ++other)
     if (other != rank) values.push_back(waits.own_ns[other][role]);
-  std::sort(values.begin(), values.end());
-  return values[(values.size() - 1) / 2];
+  return percentile(std::move(values), 50);
 }
 
 struct KernelTime {
@@ -55,8 +53,7 @@ bool has_slower_kernels(const Run& run, const std::vector<RankRoles>& roles, con
                         std::size_t rank) {
   KernelTimes own;
   KernelTimes others;
-  const std::map<std::size_t, std::size_t> numbers =
-      StepPlaces{waits.ranks, waits.step_index}.numbers();
+  const std::map<std::size_t, std::size_t> numbers = waits.numbers();
   const auto times_of = [&](std::size_t place) {
     return kernel_times(run, roles[place], run.ranks[place], waits.step_index[numbers.at(place)]);
   };
@@ -125,8 +122,7 @@ void explain(const Run& run, const std::vector<RankRoles>& roles, const RankWait
              std::size_t rank, Straggler& found) {
   Role most = Role::count_;
   std::int64_t excess_ns = 0;
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
+  for (const Role role : kRoles) {
     const std::int64_t excess = waits.own_ns[rank][role] - median_of_others(waits, rank, role);
     if (excess <= excess_ns) continue;
     excess_ns = excess;
@@ -151,7 +147,7 @@ constexpr double kToldMore = 1.10;
 constexpr std::size_t kMostListed = 4;
 
 double part_of_step(std::int64_t ns, const Straggler& found) {
-  return found.step_ns > 0 ? static_cast<double>(ns) / static_cast<double>(found.step_ns) : 0;
+  return ratio(ns, found.step_ns);
 }
 
 std::string part_text(double share) {

@@ -30,7 +30,6 @@ enum class Measure : std::uint8_t {
 };
 
 struct Meaning {
-  std::string name;
   double factor = 1;
   QuantityUnit unit = QuantityUnit::none;
   Measure measure = Measure::level;
@@ -38,51 +37,50 @@ struct Meaning {
 
 struct EndingRow {
   std::string_view ending;
-  double factor;
-  QuantityUnit unit;
-  Measure measure;
+  Meaning meaning;
 };
 // The endings of names that contain their unit; the first match is used. They are searched for in
 // the key of a value, then in the name of its counter.
 constexpr EndingRow kEndings[] = {
-    {"bytes_per_second", 1, QuantityUnit::bytes_per_second, Measure::load},
-    {"bytes_per_sec", 1, QuantityUnit::bytes_per_second, Measure::load},
-    {"bytes_per_s", 1, QuantityUnit::bytes_per_second, Measure::load},
-    {"_kb_per_s", kKb, QuantityUnit::bytes_per_second, Measure::load},
-    {"_mb_per_s", kMb, QuantityUnit::bytes_per_second, Measure::load},
-    {"_gb_per_s", kGb, QuantityUnit::bytes_per_second, Measure::load},
-    {"bytes/s", 1, QuantityUnit::bytes_per_second, Measure::load},
-    {"per_second", 1, QuantityUnit::per_second, Measure::load},
-    {"per_sec", 1, QuantityUnit::per_second, Measure::load},
-    {"per_s", 1, QuantityUnit::per_second, Measure::load},
-    {"/s", 1, QuantityUnit::per_second, Measure::load},
-    {"percent", 0.01, QuantityUnit::share, Measure::load},
-    {"_pct", 0.01, QuantityUnit::share, Measure::load},
-    {"_kb", kKb, QuantityUnit::bytes, Measure::level},
-    {"_mb", kMb, QuantityUnit::bytes, Measure::level},
-    {"_gb", kGb, QuantityUnit::bytes, Measure::level},
-    {"_kib", kKib, QuantityUnit::bytes, Measure::level},
-    {"_mib", kMib, QuantityUnit::bytes, Measure::level},
-    {"_gib", kGib, QuantityUnit::bytes, Measure::level},
-    {"bytes", 1, QuantityUnit::bytes, Measure::level},
-    {"rss", 1, QuantityUnit::bytes, Measure::level},
-    {"vms", 1, QuantityUnit::bytes, Measure::level},
+    {"bytes_per_second", {1, QuantityUnit::bytes_per_second, Measure::load}},
+    {"bytes_per_sec", {1, QuantityUnit::bytes_per_second, Measure::load}},
+    {"bytes_per_s", {1, QuantityUnit::bytes_per_second, Measure::load}},
+    {"_kb_per_s", {kKb, QuantityUnit::bytes_per_second, Measure::load}},
+    {"_mb_per_s", {kMb, QuantityUnit::bytes_per_second, Measure::load}},
+    {"_gb_per_s", {kGb, QuantityUnit::bytes_per_second, Measure::load}},
+    {"bytes/s", {1, QuantityUnit::bytes_per_second, Measure::load}},
+    {"per_second", {1, QuantityUnit::per_second, Measure::load}},
+    {"per_sec", {1, QuantityUnit::per_second, Measure::load}},
+    {"per_s", {1, QuantityUnit::per_second, Measure::load}},
+    {"/s", {1, QuantityUnit::per_second, Measure::load}},
+    {"percent", {0.01, QuantityUnit::share, Measure::load}},
+    {"_pct", {0.01, QuantityUnit::share, Measure::load}},
+    {"_kb", {kKb, QuantityUnit::bytes, Measure::level}},
+    {"_mb", {kMb, QuantityUnit::bytes, Measure::level}},
+    {"_gb", {kGb, QuantityUnit::bytes, Measure::level}},
+    {"_kib", {kKib, QuantityUnit::bytes, Measure::level}},
+    {"_mib", {kMib, QuantityUnit::bytes, Measure::level}},
+    {"_gib", {kGib, QuantityUnit::bytes, Measure::level}},
+    {"bytes", {1, QuantityUnit::bytes, Measure::level}},
+    {"rss", {1, QuantityUnit::bytes, Measure::level}},
+    {"vms", {1, QuantityUnit::bytes, Measure::level}},
 };
 
 // The disk counters that Composer reads; all count since boot.
 constexpr EndingRow kDiskFields[] = {
-    {"read_count", 1, QuantityUnit::per_second, Measure::total},
-    {"write_count", 1, QuantityUnit::per_second, Measure::total},
-    {"read_bytes", 1, QuantityUnit::bytes_per_second, Measure::total},
-    {"write_bytes", 1, QuantityUnit::bytes_per_second, Measure::total},
-    {"read_time", 1e-3, QuantityUnit::share, Measure::total},  // ms
-    {"write_time", 1e-3, QuantityUnit::share, Measure::total},
-    {"busy_time", 1e-3, QuantityUnit::share, Measure::total},
+    {"read_count", {1, QuantityUnit::per_second, Measure::total}},
+    {"write_count", {1, QuantityUnit::per_second, Measure::total}},
+    {"read_bytes", {1, QuantityUnit::bytes_per_second, Measure::total}},
+    {"write_bytes", {1, QuantityUnit::bytes_per_second, Measure::total}},
+    {"read_time", {1e-3, QuantityUnit::share, Measure::total}},  // ms
+    {"write_time", {1e-3, QuantityUnit::share, Measure::total}},
+    {"busy_time", {1e-3, QuantityUnit::share, Measure::total}},
 };
 
-const EndingRow* find_ending(std::string_view text) {
-  for (const EndingRow& row : kEndings)
-    if (text.ends_with(row.ending)) return &row;
+template <std::size_t kRows>
+const Meaning* find_ending(const EndingRow (&rows)[kRows], std::string_view text) {
+  for (const EndingRow& row : rows)
+    if (text.ends_with(row.ending)) return &row.meaning;
   return nullptr;
 }
 
@@ -119,42 +117,46 @@ bool is_device_memory(std::string_view name, std::string_view key) {
   return name.starts_with("memory/cuda/") && key.ends_with("_mem");
 }
 
+// The bytes of one unit of counters that do not name it.
 struct Units {
-  ComposerUnits composer;
-  double device_mem = 1;  // bytes of one unit of "memory/cuda/..._mem"
+  double gb = 0;          // of Composer's "_gb"
+  double kb = 0;          // of Composer's "kb_"
+  double device_mem = 1;  // of "memory/cuda/..._mem"
 };
 
 Meaning meaning_of(std::string_view name, std::string_view key, const Units& units) {
-  Meaning found;
-  found.name = name_of(name, key);
-  const auto is = [&](const EndingRow& row) {
-    found.unit = row.unit;
-    found.factor = row.factor;
-    found.measure = row.measure;
-    return found;
-  };
-  if (is_composer_gb(name, key))
-    return is({"", units.composer.gb, QuantityUnit::bytes, Measure::level});
-  if (is_composer_kb(name, key))
-    return is({"", units.composer.kb, QuantityUnit::bytes_per_second, Measure::total});
-  if (is_device_memory(name, key))
-    return is({"", units.device_mem, QuantityUnit::bytes, Measure::level});
-  if (key == kComposerKey)
-    for (const EndingRow& row : kDiskFields)
-      if (name.ends_with(row.ending)) return is(row);
-  const EndingRow* row = find_ending(key);
-  if (row == nullptr) row = find_ending(name);
-  return row == nullptr ? found : is(*row);
+  if (is_composer_gb(name, key)) return {units.gb, QuantityUnit::bytes, Measure::level};
+  if (is_composer_kb(name, key)) return {units.kb, QuantityUnit::bytes_per_second, Measure::total};
+  if (is_device_memory(name, key)) return {units.device_mem, QuantityUnit::bytes, Measure::level};
+  const Meaning* found = key == kComposerKey ? find_ending(kDiskFields, name) : nullptr;
+  if (found == nullptr) found = find_ending(kEndings, key);
+  if (found == nullptr) found = find_ending(kEndings, name);
+  return found == nullptr ? Meaning{} : *found;
 }
 
-// Composer wrote bytes until v0.12, then GB of 10^9.
-double device_memory_unit(const Run& run, const RankEvents& rank) {
-  double most = 0;
+// Decides for blocks of 512 bytes if used or available memory ever exceeds 32 Ki "GB": no machine
+// has that much, and every one has that many blocks (16 MiB). "kb_" then has blocks, too. Without
+// memory counters they are blocks of 8 bytes if all values are whole eighths, which KiB rarely are.
+Units find_units(const Run& run, const RankEvents& rank) {
+  double most_memory = 0;
+  double most_device = 0;
+  bool any_memory = false;
+  bool eighths = true;
   rank.for_each_counter([&](const CounterSample& sample) {
-    if (is_device_memory(run.labels.name(sample.label), run.details[sample.key]))
-      most = std::max(most, sample.value);
+    const std::string_view name = run.labels.name(sample.label);
+    const std::string_view key = run.details[sample.key];
+    if (name == "memory/virtual" && is_composer_gb(name, key)) {
+      any_memory = true;
+      most_memory = std::max(most_memory, sample.value);
+    }
+    if (is_device_memory(name, key)) most_device = std::max(most_device, sample.value);
+    if (is_composer_kb(name, key))
+      eighths = eighths && sample.value * kEighth == std::floor(sample.value * kEighth);
   });
-  return most < kLeastBytes ? 1e9 : 1;
+  const bool blocks = any_memory ? most_memory > kMostGb : eighths;
+  // Composer wrote the memory of devices as bytes until v0.12, then as GB of 10^9.
+  const double device_mem = most_device < kLeastBytes ? kGb : 1;
+  return blocks ? Units{kBlock, kEighth, device_mem} : Units{kGb, kKb, device_mem};
 }
 
 // The name, the key in the args, and the pid.
@@ -163,6 +165,7 @@ using SeriesKey = std::tuple<std::string_view, std::string_view, std::string_vie
 using Points = std::vector<std::pair<std::int64_t, double>>;  // time and value as written
 
 struct Samples {
+  std::string name;
   Meaning meaning;
   std::string_view pid;
   Points points;
@@ -215,14 +218,14 @@ void add_silent_zeros(const Points& polls, Points& points) {
   std::sort(points.begin(), points.end());
 }
 
-bool is_device_rate(const Meaning& meaning) {
-  return meaning.measure == Measure::load &&
-         (meaning.name.starts_with("disk/") || meaning.name.starts_with("network/"));
+bool is_device_rate(const Samples& samples) {
+  return samples.meaning.measure == Measure::load &&
+         (samples.name.starts_with("disk/") || samples.name.starts_with("network/"));
 }
 
 CounterSeries series_of(const Samples& samples) {
   CounterSeries series;
-  series.name = samples.meaning.name;
+  series.name = samples.name;
   series.process = samples.pid;
   series.unit = samples.meaning.unit;
   if (samples.meaning.measure == Measure::total)
@@ -242,24 +245,6 @@ void drop_needless_processes(std::vector<CounterSeries>& series) {
 
 }  // namespace
 
-ComposerUnits composer_units(const Run& run, const RankEvents& rank) {
-  double most_memory = 0;
-  bool any_memory = false;
-  bool eighths = true;
-  rank.for_each_counter([&](const CounterSample& sample) {
-    const std::string_view name = run.labels.name(sample.label);
-    const std::string_view key = run.details[sample.key];
-    if (name == "memory/virtual" && is_composer_gb(name, key)) {
-      any_memory = true;
-      most_memory = std::max(most_memory, sample.value);
-    }
-    if (is_composer_kb(name, key))
-      eighths = eighths && sample.value * kEighth == std::floor(sample.value * kEighth);
-  });
-  const bool blocks = any_memory ? most_memory > kMostGb : eighths;
-  return blocks ? ComposerUnits{kBlock, kEighth} : ComposerUnits{kGb, kKb};
-}
-
 bool uses_blocks(const Run& run, const RankEvents& rank) {
   bool any = false;
   rank.for_each_counter([&](const CounterSample& sample) {
@@ -267,34 +252,32 @@ bool uses_blocks(const Run& run, const RankEvents& rank) {
     const std::string_view key = run.details[sample.key];
     any |= (is_composer_gb(name, key) || is_composer_kb(name, key)) && sample.value != 0;
   });
-  return any && composer_units(run, rank).gb == kBlock;
+  return any && find_units(run, rank).gb == kBlock;
 }
 
 std::vector<CounterSeries> find_counters(const Run& run, const RankEvents& rank) {
-  const Units units{composer_units(run, rank), device_memory_unit(run, rank)};
+  const Units units = find_units(run, rank);
   std::map<SeriesKey, Samples> found;
   rank.for_each_counter([&](const CounterSample& sample) {
     const std::string_view name = run.labels.name(sample.label);
     const std::string_view key = run.details[sample.key];
     const std::string_view pid = run.tracks.pid(sample.track);
     Samples& samples = found[{name, key, pid}];
-    if (samples.points.empty()) samples.meaning = meaning_of(name, key, units);
-    samples.pid = pid;
+    if (samples.points.empty())
+      samples = {name_of(name, key), meaning_of(name, key, units), pid, {}};
     samples.points.emplace_back(sample.start_ns, sample.value);
   });
   const Points* polls = nullptr;
   for (auto& [key, samples] : found) {
     // Points at equal times are sorted by value, so that the order of files has no influence.
     std::sort(samples.points.begin(), samples.points.end());
-    if (samples.meaning.name == "cpu" &&
-        (polls == nullptr || samples.points.size() > polls->size()))
+    if (samples.name == "cpu" && (polls == nullptr || samples.points.size() > polls->size()))
       polls = &samples.points;
   }
   std::vector<CounterSeries> series;
   series.reserve(found.size());
   for (auto& [key, samples] : found) {
-    if (polls != nullptr && is_device_rate(samples.meaning))
-      add_silent_zeros(*polls, samples.points);
+    if (polls != nullptr && is_device_rate(samples)) add_silent_zeros(*polls, samples.points);
     series.push_back(series_of(samples));
   }
   std::stable_sort(series.begin(), series.end(),

@@ -5,7 +5,7 @@
 //
 // Composer's system profiler writes totals since boot, and wrong units: its "_gb" are blocks of 512
 // bytes, its "kb_" blocks of 8 bytes. Other producers that use the same names mean GiB and KiB. The
-// values show which it is (see composer_units()).
+// values show which it is.
 #pragma once
 
 #include "run/run.h"
@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -37,20 +36,9 @@ struct CounterSeries {
   std::vector<CounterValue> values;
   std::uint64_t restarts = 0;  // number of restarts of a total
 
-  // For other processes: see team/wire.h.
   auto wired() { return std::tie(name, process, unit, is_rate, values, restarts); }
 };
 
-// The units of the counters that Composer named.
-struct ComposerUnits {
-  double gb = 0;  // bytes of one unit of "_gb"
-  double kb = 0;  // bytes of one unit of "kb_"
-};
-
-// Decides for blocks of 512 bytes if used or available memory ever exceeds 32 Ki "GB": no machine
-// has that much, and every one has that many blocks (16 MiB). "kb_" then has blocks, too. Without
-// memory counters they are blocks of 8 bytes if all values are whole eighths, which KiB rarely are.
-ComposerUnits composer_units(const Run& run, const RankEvents& rank);
 // True if the rank has counters of Composer, in blocks.
 bool uses_blocks(const Run& run, const RankEvents& rank);
 

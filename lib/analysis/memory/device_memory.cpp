@@ -14,8 +14,6 @@
 namespace traceloom {
 namespace {
 
-__extension__ typedef __int128 Wide;  // bytes times ns
-
 constexpr std::size_t kLeastSteps = 3;  // fewer steps prove no growth
 
 struct Attributed {
@@ -166,13 +164,13 @@ std::int64_t DeviceMemory::reserved_peak() const {
 }
 
 std::int64_t DeviceMemory::mean() const {
-  Wide sum = 0;
+  Int128 sum = 0;  // bytes times ns
   std::int64_t all_ns = 0;
   for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
     const Interval piece{curve[i].at_ns, curve[i + 1].at_ns};
     std::int64_t ns = length_ns(piece);
     if (holds_any(unrecorded, piece)) ns -= total_ns(intersect({piece}, unrecorded));
-    sum += Wide{curve[i].allocated} * ns;
+    sum += Int128{curve[i].allocated} * ns;
     all_ns += ns;
   }
   return all_ns > 0 ? static_cast<std::int64_t>(sum / all_ns) : curve.back().allocated;

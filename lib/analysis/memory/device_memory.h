@@ -70,7 +70,6 @@ struct DeviceMemory {
   // steps.
   std::optional<std::int64_t> growth_per_step;
 
-  // For other processes: see team/wire.h.
   auto wired() {
     return std::tie(rank, type, device, curve, unrecorded, is_relative, has_addresses, allocations,
                     frees, peak_index, peak_step, peak_operator, operators, growth_per_step);

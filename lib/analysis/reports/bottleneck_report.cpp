@@ -9,7 +9,6 @@
 #include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -23,46 +22,21 @@ constexpr Limit kLimitsWithShares[] = {Limit::data_loading, Limit::communication
                                        Limit::queued,       Limit::idle,          Limit::compute};
 
 std::string steps_json(const std::vector<std::int64_t>& lengths) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("count");
-  json.value(lengths.size());
-  json.key("mean_ns");
-  json.value(mean(lengths));
-  json.key("p50_ns");
-  json.value(percentile(lengths, 50));
-  json.key("p99_ns");
-  json.value(percentile(lengths, 99));
-  json.end_object();
-  return text;
+  const TimeStats stats = time_stats(lengths);
+  return json_object([&](JsonWriter& json) {
+    json.member("count", stats.count);
+    json.member("mean_ns", stats.mean_ns);
+    json.member("p50_ns", stats.p50_ns);
+    json.member("p99_ns", stats.p99_ns);
+  });
 }
 
+// Writes these members of the open object.
 void write_part(JsonWriter& json, std::string_view name, const StepShare& share) {
-  json.begin_object();
-  json.key("limit");
-  json.value(name);
-  json.key("ns");
-  json.value(share.ns);
-  json.key("of_ns");
-  json.value(share.of_ns);
-  json.key("share");
-  json.value(share.share());
-}
-
-void write_owner(JsonWriter& json, const StepOwner& owner) {
-  json.begin_object();
-  json.key("text");
-  json.value(owner.text());
-  json.key("rank");
-  json.value(owner.rank);
-  json.key("ranks");
-  json.value(owner.ranks);
-  json.key("steps");
-  json.value(owner.steps);
-  json.key("kind");
-  owner.phase == StepPhase::none ? json.null() : json.value(to_string(owner.phase));
-  json.end_object();
+  json.member("limit", name);
+  json.member("ns", share.ns);
+  json.member("of_ns", share.of_ns);
+  json.member("share", share.share());
 }
 
 // The run, findings and verdict from which the evidence of each figure is read.
@@ -73,27 +47,20 @@ struct Basis {
 };
 
 void write_coverage(JsonWriter& json, const Basis& basis) {
-  json.key("coverage");
-  json.begin_object();
-  json.key("launches");
-  json.value(basis.found.causes.linked);
-  json.key("device_work");
-  json.value(basis.found.causes.work);
-  json.key("ranks");
-  json.value(basis.run.ranks.size());
-  json.key("world_size");
-  basis.found.is_alone ? json.null() : json.value(basis.found.world_size);
-  json.key("steps");
-  json.value(basis.found.basis.steps.count());
-  json.end_object();
+  write_object(json, "coverage", [&] {
+    json.member("launches", basis.found.causes.linked);
+    json.member("device_work", basis.found.causes.work);
+    json.member("ranks", basis.run.ranks.size());
+    json.member("world_size",
+                basis.found.is_alone ? std::nullopt : std::optional(basis.found.world_size));
+    json.member("steps", basis.found.basis.steps.count());
+  });
 }
 
 // Writes the events, ranks and steps on which a figure is based, as keys of the open object.
 void write_evidence(JsonWriter& json, const Basis& basis, Status status, std::size_t events) {
-  json.key("status");
-  json.value(to_string(status));
-  json.key("n");
-  json.value(events);
+  json.member("status", to_string(status));
+  json.member("n", events);
   json.key("ranks");
   json.begin_array();
   for (const std::size_t rank : basis.found.basis.ranks) json.value(basis.run.ranks[rank].rank);
@@ -108,184 +75,111 @@ void write_evidence(JsonWriter& json, const Basis& basis, Limit limit) {
 // Writes null for an unknown share. The straggler is left out because it is no part of the steps.
 void write_shares(JsonWriter& json, const Basis& basis) {
   const Verdict& verdict = basis.verdict;
-  json.key("shares");
-  json.begin_object();
-  for (const Limit limit : kLimitsWithShares) {
-    const LimitShare& share = verdict.shares[limit];
-    json.key(limit_name(limit));
-    share.unknown_since.empty() || share.ns > 0 ? json.value(share.share()) : json.null();
-  }
-  json.end_object();
-  json.key("parts");
-  json.begin_array();
-  for (const Limit limit : kLimitsWithShares) {
+  write_object(json, "shares", [&] {
+    for (const Limit limit : kLimitsWithShares) {
+      const LimitShare& share = verdict.shares[limit];
+      const bool is_known = share.unknown_since.empty() || share.ns > 0;
+      json.member(limit_name(limit), is_known ? std::optional(share.share()) : std::nullopt);
+    }
+  });
+  write_objects(json, "parts", kLimitsWithShares, [&](Limit limit) {
     const LimitShare& share = verdict.shares[limit];
     write_part(json, limit_name(limit), share);
-    json.key("least_ns");
-    json.value(share.least_ns);
-    json.key("most_ns");
-    json.value(share.most_ns);
-    json.key("unknown_since");
-    share.unknown_since.empty() ? json.null() : json.value(share.unknown_since);
+    json.member("least_ns", share.least_ns);
+    json.member("most_ns", share.most_ns);
+    json.member("unknown_since", text_or_null(share.unknown_since));
     write_evidence(json, basis, limit);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("waiting");
-  write_part(json, limit_name(verdict.waiting_in), verdict.waiting);
-  json.key("waits_for");
-  json.value(verdict.waits_for_stages ? "stages" : "ranks");
-  json.key("waits_by");
-  json.value(to_string(verdict.waits_by));
-  json.end_object();
-  json.key("untold");
-  write_part(json, limit_name(Limit::communication), verdict.untold);
-  json.end_object();
-  json.key("programs");
-  write_part(json, limit_name(Limit::compute), verdict.programs);
-  json.end_object();
-  json.key("not_recorded");
-  write_part(json, "not recorded", verdict.not_recorded);
-  json.end_object();
-  json.key("delays");
-  json.begin_array();
-  for (const Limit limit : {Limit::data_loading, Limit::straggler}) {
-    if (verdict.delays[limit].ns == 0) continue;
+  });
+  write_object(json, "waiting", [&] {
+    write_part(json, limit_name(verdict.waiting_in), verdict.waiting);
+    json.member("waits_for", verdict.waits_for_stages ? "stages" : "ranks");
+    json.member("waits_by", to_string(verdict.waits_by));
+  });
+  const auto write = [&](std::string_view key, std::string_view name, const StepShare& share) {
+    write_object(json, key, [&] { write_part(json, name, share); });
+  };
+  write("untold", limit_name(Limit::communication), verdict.untold);
+  write("programs", limit_name(Limit::compute), verdict.programs);
+  write("not_recorded", "not recorded", verdict.not_recorded);
+  std::vector<Limit> delaying{Limit::data_loading, Limit::straggler};
+  std::erase_if(delaying, [&](Limit limit) { return verdict.delays[limit].ns == 0; });
+  write_objects(json, "delays", delaying, [&](Limit limit) {
     write_part(json, limit_name(limit), verdict.delays[limit]);
     write_evidence(json, basis, limit);
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
-void write_blocking(JsonWriter& json, const IdleCauses& causes) {
-  json.key("blocking");
-  json.begin_array();
-  for (const BlockingSum& sum : causes.blocking) {
-    json.begin_object();
-    json.key("call");
-    json.value(sum.call);
-    json.key("callers");
-    json.value(sum.callers);
-    json.key("ns");
-    json.value(sum.ns);
-    json.key("launched_ns");
-    json.value(sum.launched_ns);
-    json.key("calls");
-    json.value(sum.calls);
-    json.key("longest_ns");
-    json.value(sum.longest_ns);
-    json.end_object();
-  }
-  json.end_array();
-}
-
-void write_frames(JsonWriter& json, const IdleCauses& causes) {
-  json.key("host_code");
-  json.begin_array();
-  for (const FrameSum& frame : causes.frames) {
-    json.begin_object();
-    json.key("name");
-    json.value(frame.name);
-    json.key("file");
-    frame.file.empty() ? json.null() : json.value(frame.file);
-    json.key("ns");
-    json.value(frame.ns);
-    json.key("inner");
-    frame.inner.empty() ? json.null() : json.value(frame.inner);
-    json.key("inner_ns");
-    json.value(frame.inner_ns);
-    json.end_object();
-  }
-  json.end_array();
+void write_causes(JsonWriter& json, const IdleCauses& causes) {
+  write_objects(json, "blocking", causes.blocking, [&](const BlockingSum& sum) {
+    json.member("call", sum.call);
+    json.member("callers", sum.callers);
+    json.member("ns", sum.ns);
+    json.member("launched_ns", sum.launched_ns);
+    json.member("calls", sum.calls);
+    json.member("longest_ns", sum.longest_ns);
+  });
+  write_objects(json, "host_code", causes.frames, [&](const FrameSum& frame) {
+    json.member("name", frame.name);
+    json.member("file", text_or_null(frame.file));
+    json.member("ns", frame.ns);
+    json.member("inner", text_or_null(frame.inner));
+    json.member("inner_ns", frame.inner_ns);
+  });
 }
 
 // Writes each advice with the share for which it is given.
 void write_advice(JsonWriter& json, const Basis& basis) {
   write_list(json, "advice", texts_of(basis.verdict.advice));
-  json.key("advice_evidence");
-  json.begin_array();
-  for (const Advice& advice : basis.verdict.advice) {
-    json.begin_object();
-    json.key("advice");
-    json.value(advice.text);
-    json.key("limit");
-    json.value(limit_name(advice.limit));
-    json.key("part");
-    advice.part.empty() ? json.null() : json.value(advice.part);
-    json.key("value");
-    advice.share.of_ns == 0 ? json.null() : json.value(advice.share.share());
+  write_objects(json, "advice_evidence", basis.verdict.advice, [&](const Advice& advice) {
+    json.member("advice", advice.text);
+    json.member("limit", limit_name(advice.limit));
+    json.member("part", text_or_null(advice.part));
+    json.member("value",
+                advice.share.of_ns == 0 ? std::nullopt : std::optional(advice.share.share()));
     write_evidence(json, basis, advice.status, advice.events);
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
 std::string verdict_json(const Basis& basis) {
   const Verdict& verdict = basis.verdict;
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("kind");
-  json.value(limit_name(verdict.kind));
-  json.key("share");
-  json.value(verdict.cost(verdict.kind).share());
-  json.key("is_delay");
-  json.value(verdict.is_delay(verdict.kind));
-  json.key("rank");
-  json.value(verdict.rank);
-  json.key("status");
-  json.value(to_string(verdict.status[verdict.kind]));
-  json.key("n");
-  json.value(verdict.events[verdict.kind]);
-  write_coverage(json, basis);
-  json.key("of");
-  write_owner(json, verdict.of);
-  write_shares(json, basis);
-  write_blocking(json, basis.found.causes);
-  write_frames(json, basis.found.causes);
-  std::vector<std::string_view> possible;
-  for (const Limit limit : verdict.possible) possible.push_back(limit_name(limit));
-  write_list(json, "possible", possible);
-  write_list(json, "evidence", verdict.evidence);
-  write_advice(json, basis);
-  json.end_object();
-  return text;
+  return json_object([&](JsonWriter& json) {
+    json.member("kind", limit_name(verdict.kind));
+    json.member("share", verdict.cost(verdict.kind).share());
+    json.member("is_delay", verdict.is_delay(verdict.kind));
+    json.member("rank", verdict.rank);
+    json.member("status", to_string(verdict.status[verdict.kind]));
+    json.member("n", verdict.events[verdict.kind]);
+    write_coverage(json, basis);
+    write_object(json, "of", [&] {
+      write_owner(json, verdict.of);
+      const bool is_of_all = verdict.of.phase == StepPhase::none;
+      json.member("kind", is_of_all ? std::nullopt : std::optional(to_string(verdict.of.phase)));
+    });
+    write_shares(json, basis);
+    write_causes(json, basis.found.causes);
+    std::vector<std::string_view> possible;
+    for (const Limit limit : verdict.possible) possible.push_back(limit_name(limit));
+    write_list(json, "possible", possible);
+    write_list(json, "evidence", verdict.evidence);
+    write_advice(json, basis);
+  });
 }
 
-void write_roles(JsonWriter& json, const StepSum& steps) {
-  const StepRoles means = steps.mean();
-  const RoleShares shares = steps.shares();
-  json.begin_array();
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
-    json.begin_object();
-    json.key("role");
-    json.value(kRoleNames[i]);
-    json.key("mean_ns");
-    json.value(means.exclusive[role]);
-    json.key("share");
-    json.value(shares[role]);
-    json.end_object();
-  }
-  json.end_array();
-}
-
-std::string ranks_json(const std::vector<RankRoles>& roles) {
+std::string ranks_json(const std::vector<RankRoles>& ranks) {
   std::string text;
   JsonWriter json(text);
-  json.begin_array();
-  for (const RankRoles& rank : roles) {
-    json.begin_object();
-    json.key("rank");
-    json.value(rank.rank);
-    json.key("roles");
+  write_objects(json, ranks, [&](const RankRoles& rank) {
     StepSum steps;
     steps.add_counted(rank.steps);
-    write_roles(json, steps);
-    json.end_object();
-  }
-  json.end_array();
+    const StepRoles means = steps.mean();
+    const RoleShares shares = steps.shares();
+    json.member("rank", rank.rank);
+    write_objects(json, "roles", kRoles, [&](Role role) {
+      json.member("role", role_name(role));
+      json.member("mean_ns", means.exclusive[role]);
+      json.member("share", shares[role]);
+    });
+  });
   return text;
 }
 
@@ -298,11 +192,11 @@ void add_headline(Report& report, const Run& run, const Verdict& verdict,
   report.headline.push_back(fmt::format("{}, {}, {}", count_of(files, "file"),
                                         count_of(run.ranks.size(), "rank"),
                                         count_of(events, "event")));
-  if (!lengths.empty())
+  if (const TimeStats stats = time_stats(lengths); stats.count > 0)
     report.headline.push_back(fmt::format(
         "{}: mean {}, median {}, p99 {}{}", count_of(lengths.size(), step_noun(verdict.of.phase)),
-        format_duration(mean(lengths)), format_duration(percentile(lengths, 50)),
-        format_duration(percentile(lengths, 99)),
+        format_duration(stats.mean_ns), format_duration(stats.p50_ns),
+        format_duration(stats.p99_ns),
         run.ranks.size() > 1 ? " (each on the rank on which it takes longest)" : ""));
   report.headline.push_back(verdict_headline(verdict));
   for (const std::string& evidence : verdict.evidence) report.headline.push_back("  - " + evidence);

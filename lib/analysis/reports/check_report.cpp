@@ -74,17 +74,11 @@ CheckAnswer check_report(const Run& run) {
       add_problems(rows, file, file.clock_problems, severity);
     }
   CheckAnswer answer{Report("check", run), with_loss > 0};
-  std::string verdict;
-  JsonWriter json(verdict);
-  json.begin_object();
-  json.key("files");
-  json.value(run.files.size());
-  json.key("with_loss");
-  json.value(with_loss);
-  json.key("with_problems");
-  json.value(with_problems);
-  json.end_object();
-  answer.report.values.emplace_back("verdict", verdict);
+  answer.report.values.emplace_back("verdict", json_object([&](JsonWriter& json) {
+                                      json.member("files", run.files.size());
+                                      json.member("with_loss", with_loss);
+                                      json.member("with_problems", with_problems);
+                                    }));
   answer.report.headline.push_back(fmt::format("{}: {} with loss, {} with problems",
                                                count_of(run.files.size(), "file"), with_loss,
                                                with_problems));

@@ -34,7 +34,18 @@ struct ClockCheck {
 // The kind of pieces in a row.
 enum class RowKind : std::uint8_t { alone, matched, message };
 
-using RowKey = std::tuple<std::string, std::string, std::int64_t, ProcessGroup, RowKind>;
+struct RowKey {
+  std::string name;
+  std::string dtype;
+  std::int64_t bytes;
+  ProcessGroup group;
+  RowKind kind;
+
+  friend bool operator<(const RowKey& a, const RowKey& b) {
+    return std::tie(a.name, a.dtype, a.bytes, a.group, a.kind) <
+           std::tie(b.name, b.dtype, b.bytes, b.group, b.kind);
+  }
+};
 
 struct CommRow {
   std::size_t ranks = 0;
@@ -65,26 +76,20 @@ void add(Rows& rows, const Collective& what, RowKind kind) {
 bool share_names(const Rows& rows) {
   std::map<std::string_view, ProcessGroup> groups;
   return std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
-    const ProcessGroup& group = std::get<ProcessGroup>(row.first);
+    const ProcessGroup& group = row.first.group;
     return groups.try_emplace(group.name, group).first->second != group;
   });
 }
 
 // A row, and what the numbers of its columns come from.
-struct ShownRow {
-  const RowKey& key;
+struct ShownRow : RowKey {
   const CommRow& row;
-  std::int64_t latency_ns = 0;
+  TimeStats latency;
   bool skews = false;  // the clocks allow skews
 
-  std::string_view name() const { return std::get<0>(key); }
-  std::string_view dtype() const { return std::get<1>(key); }
-  std::int64_t bytes() const { return std::get<2>(key); }
-  const ProcessGroup& group() const { return std::get<3>(key); }
-  RowKind kind() const { return std::get<4>(key); }
   std::optional<double> gbps() const {
-    if (bytes() <= 0 || latency_ns <= 0 || !row.moves_known) return std::nullopt;
-    return static_cast<double>(bytes()) / static_cast<double>(latency_ns);
+    if (bytes <= 0 || latency.mean_ns <= 0 || !row.moves_known) return std::nullopt;
+    return static_cast<double>(bytes) / static_cast<double>(latency.mean_ns);
   }
   std::optional<double> bus_gbps() const {
     if (!gbps() || !row.bus_factor) return std::nullopt;
@@ -103,21 +108,19 @@ Table rows_table(const Rows& rows, bool common_clock) {
   const ColumnsOf<Row> columns{
       {"collective", "Collective", text, &Row::name},
       {"dtype", "Type", text, some, text_of(&Row::dtype)},
-      {"bytes", "Bytes", count, [](auto& of) { return cell_if(of.bytes() > 0, of.bytes()); }},
-      {"group", "Group", text, most, [](auto& of) { return text_or_nothing(of.group().name); }},
+      {"bytes", "Bytes", count, [](auto& of) { return cell_if(of.bytes > 0, of.bytes); }},
+      {"group", "Group", text, most, [](auto& of) { return text_or_nothing(of.group.name); }},
       {"group_description", "Group is", text, few,
-       [](auto& of) { return text_or_nothing(of.group().description); }},
+       [](auto& of) { return text_or_nothing(of.group.description); }},
       {"group_ranks", "Of ranks", text, share_names(rows) ? all : few,
-       [](auto& of) { return text_or_nothing(of.group().ranks); }},
+       [](auto& of) { return text_or_nothing(of.group.ranks); }},
       {"ranks", "Ranks", count, some, [](auto& of) { return of.row.ranks; }},
-      {"count", "Count", count, [](auto& of) { return of.row.latencies.size(); }},
-      {"latency_ns", "Latency", duration, &Row::latency_ns},
-      {"latency_p50_ns", "Med", duration, few,
-       [](auto& of) { return percentile(of.row.latencies, 50); }},
-      {"latency_p99_ns", "P99", duration, some,
-       [](auto& of) { return percentile(of.row.latencies, 99); }},
+      {"count", "Count", count, path(&Row::latency, &TimeStats::count)},
+      {"latency_ns", "Latency", duration, path(&Row::latency, &TimeStats::mean_ns)},
+      {"latency_p50_ns", "Med", duration, few, path(&Row::latency, &TimeStats::p50_ns)},
+      {"latency_p99_ns", "P99", duration, some, path(&Row::latency, &TimeStats::p99_ns)},
       {"wait_ns", "Wait", duration, most,
-       [](auto& of) { return cell_if(of.kind() != RowKind::alone, mean(of.row.waits)); }},
+       [](auto& of) { return cell_if(of.kind != RowKind::alone, mean(of.row.waits)); }},
       {"skew_in_ns", "Skew in", duration, some,
        [](auto& of) { return cell_if(of.skews, mean(of.row.skews_in)); }},
       {"skew_out_ns", "Skew out", duration, few,
@@ -130,8 +133,7 @@ Table rows_table(const Rows& rows, bool common_clock) {
   Table table = empty_table(columns);
   for (const auto& [key, row] : rows)
     add_row(table, columns,
-            {key, row, mean(row.latencies),
-             common_clock && std::get<RowKind>(key) == RowKind::matched});
+            {key, row, time_stats(row.latencies), common_clock && key.kind == RowKind::matched});
   return table;
 }
 
@@ -250,32 +252,28 @@ Table each_table(const Run& run, const std::vector<Collective>& matched, bool co
   return make_table(matched, columns);
 }
 
-void add_notes_of_bytes(Report& report, const MatchedCollectives& found) {
-  if (found.by_operator > 0)
-    report.notes.push_back(fmt::format(
-        "{} kernels do not say what they move: their bytes are those of the tensors that the "
-        "operators which launched them were called with",
-        found.by_operator));
-  if (found.unclear_counts > 0)
-    report.notes.push_back(
-        fmt::format("of {} collectives of Ascend it is not certain what their count is of: they "
-                    "have no bytes",
-                    found.unclear_counts));
-  if (found.launch_only > 0)
-    report.notes.push_back(
-        fmt::format("{} collectives were recorded on the host alone, which only starts them: "
-                    "their times are those of the calls, and they have no bandwidth",
-                    found.launch_only));
-  if (found.sharing > 0)
-    report.notes.push_back(fmt::format(
-        "{} kernels share the operator that launched them with others: how its bytes are "
-        "shared out is not known, so they have none",
-        found.sharing));
-  if (found.lone_messages > 0)
-    report.notes.push_back(
-        fmt::format("of {} sends and receives the other end is not known: their latency is all of "
-                    "their time, waiting too, and they have no bandwidth",
-                    found.lone_messages));
+void note_counts(const MatchedCollectives& found, Report& report) {
+  const std::pair<std::uint64_t, const char*> notes[] = {
+      {found.left_over,
+       "{} collectives were not recorded by all ranks of their group: compared with those that "
+       "were"},
+      {found.by_operator,
+       "{} kernels do not say what they move: their bytes are those of the tensors that the "
+       "operators which launched them were called with"},
+      {found.unclear_counts,
+       "of {} collectives of Ascend it is not certain what their count is of: they have no bytes"},
+      {found.launch_only,
+       "{} collectives were recorded on the host alone, which only starts them: their times are "
+       "those of the calls, and they have no bandwidth"},
+      {found.sharing,
+       "{} kernels share the operator that launched them with others: how its bytes are shared out "
+       "is not known, so they have none"},
+      {found.lone_messages,
+       "of {} sends and receives the other end is not known: their latency is all of their time, "
+       "waiting too, and they have no bandwidth"},
+  };
+  for (const auto& [count, note] : notes)
+    if (count > 0) report.notes.push_back(fmt::format(fmt::runtime(note), count));
 }
 
 }  // namespace
@@ -296,12 +294,7 @@ Report comm_report(const Run& run, const CommOptions& options) {
     report.tables.push_back(
         {"collectives", "One by one", each_table(run, found.matched, clocks.agree())});
   if (rows.empty()) report.notes.emplace_back("no collectives in these traces");
-  if (found.left_over > 0)
-    report.notes.push_back(
-        fmt::format("{} collectives were not recorded by all ranks of their group: compared with "
-                    "those that were",
-                    found.left_over));
-  add_notes_of_bytes(report, found);
+  note_counts(found, report);
   if (!clocks.agree() && !rows.empty())
     report.notes.push_back(fmt::format(
         "the clocks of the ranks {}: no skews, and waits by durations alone",

@@ -5,7 +5,6 @@
 #include "analysis/numbers.h"
 #include "analysis/reports/steps_report.h"
 #include "analysis/waits/step_roles.h"
-#include "base/arithmetic.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 #include "per_rank/per_rank.h"
@@ -64,11 +63,9 @@ Table rows_table(const std::vector<LoaderRow>& rows) {
   return make_table(rows, columns);
 }
 
-struct IteratorRow {
+struct IteratorRow : TimeStats {
   std::int64_t rank = 0;
   std::string_view name;
-  std::int64_t total_ns = 0;
-  std::vector<std::int64_t> times;
 };
 
 // Has a row for each kind of loader, with its spans, including those outside of steps.
@@ -76,14 +73,10 @@ Table iterator_table(const Run& run) {
   using enum ColumnKind;
   using Row = IteratorRow;
   const ColumnsOf<Row> columns{
-      {"rank", "Rank", count, &Row::rank},
-      {"name", "Iterator", text, &Row::name},
-      {"count", "Count", count, [](auto& of) { return of.times.size(); }},
-      {"total_ns", "Total", duration, &Row::total_ns},
-      {"mean_ns", "Avg", duration, [](auto& of) { return mean(of.times); }},
-      {"p50_ns", "Med", duration, [](auto& of) { return percentile(of.times, 50); }},
-      {"p99_ns", "P99", duration, [](auto& of) { return percentile(of.times, 99); }},
-      {"max_ns", "Max", duration, [](auto& of) { return percentile(of.times, 100); }},
+      {"rank", "Rank", count, &Row::rank},         {"name", "Iterator", text, &Row::name},
+      {"count", "Count", count, &Row::count},      {"total_ns", "Total", duration, &Row::total_ns},
+      {"mean_ns", "Avg", duration, &Row::mean_ns}, {"p50_ns", "Med", duration, &Row::p50_ns},
+      {"p99_ns", "P99", duration, &Row::p99_ns},   {"max_ns", "Max", duration, &Row::max_ns},
   };
   Table table = empty_table(columns);
   const auto find = [&](std::size_t rank) { return find_loader_spans(run.ranks[rank]); };
@@ -91,11 +84,8 @@ Table iterator_table(const Run& run) {
     std::map<std::string_view, std::vector<std::int64_t>> iterators;
     for (const HostSpan& span : spans)
       iterators[run.labels.name(span.label)].push_back(span.end_ns - span.start_ns);
-    for (auto& [name, times] : iterators) {
-      std::int64_t total_ns = 0;
-      for (const std::int64_t ns : times) add_to(total_ns, ns);
-      add_row(table, columns, {run.ranks[rank].rank, name, total_ns, std::move(times)});
-    }
+    for (auto& [name, times] : iterators)
+      add_row(table, columns, {time_stats(std::move(times)), run.ranks[rank].rank, name});
   };
   for_each_rank<std::vector<HostSpan>>(run, all_ranks(run), find, add);
   return table;
@@ -129,59 +119,27 @@ LoaderRules apply_rules(const LoaderJob& job, double share, const std::vector<Lo
   return rules;
 }
 
-std::string job_json(const LoaderJob& job, const StepShare& exposed) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("share");
-  job.instrumented ? json.value(exposed.share()) : json.null();
-  json.key("rank");
-  json.value(job.rank);
-  json.key("instrumented");
-  json.value(job.instrumented);
-  json.end_object();
-  return text;
-}
-
-// Describes the steps of the job's share, to the nanosecond, and the late data, which is a
+// "of" describes the steps of the job's share, to the nanosecond, and the late data, which is a
 // different figure.
-std::string of_json(const LoaderJob& job, const StepShare& exposed) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("text");
-  json.value(exposed.of.text());
-  json.key("rank");
-  json.value(exposed.of.rank);
-  json.key("ranks");
-  json.value(exposed.of.ranks);
-  json.key("steps");
-  json.value(exposed.of.steps);
-  json.key("exposed_ns");
-  json.value(exposed.ns);
-  json.key("of_ns");
-  json.value(exposed.of_ns);
-  json.key("late_ns_per_step");
-  json.value(job.late_ns);
-  json.end_object();
-  return text;
-}
-
 void add_verdicts(Report& report, const LoaderJob& job, const StepShare& exposed,
                   const LoaderRules& rules) {
-  report.values.emplace_back("job", job_json(job, exposed));
-  report.values.emplace_back("of", of_json(job, exposed));
-  std::string classes;
-  JsonWriter verdicts(classes);
-  verdicts.begin_object();
-  verdicts.key("xla");
-  verdicts.value(rules.xla);
-  verdicts.key("tb_plugin");
-  verdicts.value(rules.tb_plugin);
-  verdicts.key("composer");
-  verdicts.value(rules.composer);
-  verdicts.end_object();
-  report.values.emplace_back("classes", classes);
+  report.values.emplace_back(
+      "job", json_object([&](JsonWriter& json) {
+        json.member("share", job.instrumented ? std::optional(exposed.share()) : std::nullopt);
+        json.member("rank", job.rank);
+        json.member("instrumented", job.instrumented);
+      }));
+  report.values.emplace_back("of", json_object([&](JsonWriter& json) {
+                               write_owner(json, exposed.of);
+                               json.member("exposed_ns", exposed.ns);
+                               json.member("of_ns", exposed.of_ns);
+                               json.member("late_ns_per_step", job.late_ns);
+                             }));
+  report.values.emplace_back("classes", json_object([&](JsonWriter& json) {
+                               json.member("xla", rules.xla);
+                               json.member("tb_plugin", rules.tb_plugin);
+                               json.member("composer", rules.composer);
+                             }));
 }
 
 std::string headline_of(const LoaderJob& job, const StepShare& exposed) {

@@ -3,7 +3,6 @@
 #include "analysis/devices/device_facts.h"
 #include "analysis/reports/steps_report.h"
 #include "analysis/waits/step_roles.h"
-#include "analysis/work/kernel_groups.h"
 #include "per_rank/per_rank.h"
 #include "run/event_columns.h"
 #include "run/steps.h"
@@ -14,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
+#include <tuple>
 #include <utility>
 
 namespace traceloom {
@@ -21,7 +22,7 @@ namespace {
 
 // The events of a device by role, and the measurements of its use.
 struct DeviceEvents {
-  std::array<Intervals, kRoleCount> sets;
+  ByEnum<Role, Intervals> sets;
   Interval span;  // from the first to the last event, including those without length
   std::vector<std::pair<Interval, double>> blocks;  // kernels with their blocks per SM
   double occupied_ns = 0;                           // sum of occupancy times duration
@@ -29,10 +30,7 @@ struct DeviceEvents {
 
   Intervals united(std::initializer_list<Role> roles) const {
     Intervals all;
-    for (const Role role : roles) {
-      const Intervals& set = sets[static_cast<std::size_t>(role)];
-      all.insert(all.end(), set.begin(), set.end());
-    }
+    for (const Role role : roles) all.insert(all.end(), sets[role].begin(), sets[role].end());
     return unite(std::move(all));
   }
 };
@@ -80,7 +78,7 @@ Devices gather_devices(const Run& run, const RankEvents& rank) {
     if (is_new) events.span = span.interval();
     events.span.from_ns = std::min(events.span.from_ns, span.start_ns);
     events.span.to_ns = std::max(events.span.to_ns, span.end_ns);
-    events.sets[static_cast<std::size_t>(role)].push_back(span.interval());
+    events.sets[role].push_back(span.interval());
     if (span.detail != kNoDetail && (role == Role::kernel || role == Role::communication))
       add_details(events, run.details[span.detail], span.interval(), windows);
   });
@@ -123,6 +121,47 @@ std::int64_t between_recordings(const Intervals& busy, const Intervals& unrecord
     if (const Interval gap{busy[i - 1].to_ns, busy[i].from_ns}; holds_any(unrecorded, gap))
       add_to(sum, length_ns(gap));
   return sum;
+}
+
+// The work of a device by HTA's types: kernels compute or communicate, copies and memset are
+// memory.
+constexpr std::array<std::string_view, 3> kTypes{"computation", "communication", "memory"};
+using TypeSets = std::array<Intervals, kTypes.size()>;
+
+// Returns the instants at which exactly the types of `mask` run.
+Intervals only(const TypeSets& sets, std::size_t mask) {
+  Intervals instants;
+  bool any = false;
+  for (std::size_t type = 0; type < sets.size(); ++type) {
+    if ((mask >> type & 1U) == 0) continue;
+    instants = any ? intersect(instants, sets[type]) : sets[type];
+    any = true;
+  }
+  for (std::size_t type = 0; type < sets.size(); ++type)
+    if ((mask >> type & 1U) == 0) instants = subtract(instants, sets[type]);
+  return instants;
+}
+
+std::string name_of(std::size_t mask) {
+  std::string name;
+  for (std::size_t type = 0; type < kTypes.size(); ++type)
+    if ((mask >> type & 1U) != 0) {
+      if (!name.empty()) name += " overlapping ";
+      name += kTypes[type];
+    }
+  return name;
+}
+
+// The time of each mask of types.
+using MaskTimes = std::array<std::int64_t, std::size_t{1} << kTypes.size()>;
+
+// Every instant of a device with any work belongs to one mask.
+void add_types(const DeviceEvents& events, MaskTimes& times) {
+  const TypeSets sets{events.united({Role::kernel}), events.united({Role::communication}),
+                      events.united({Role::memcpy, Role::memset, Role::runtime, Role::dataloader,
+                                     Role::cpu, Role::host_code, Role::other})};
+  for (std::size_t mask = 1; mask < times.size(); ++mask)
+    add_to(times[mask], total_ns(only(sets, mask)));
 }
 
 DeviceTimes times_of(const DeviceEvents& events, const RankEvents& rank) {
@@ -175,33 +214,69 @@ Table devices_table(const std::vector<DeviceTimes>& devices) {
   return make_table(devices, columns);
 }
 
+// Has a row for each mask that occurs, the longest first: "computation", "computation overlapping
+// communication" and so on.
+Table types_table(const MaskTimes& sums) {
+  std::int64_t all_ns = 0;
+  for (const std::int64_t ns : sums) add_to(all_ns, ns);
+  using enum ColumnKind;
+  using Row = std::size_t;
+  const ColumnsOf<Row> columns{
+      {"type", "Type", text, &name_of},
+      {"total_ns", "Total", duration, [&](Row mask) { return sums[mask]; }},
+      {"share", "Share", share, [&](Row mask) { return share_cell(sums[mask], all_ns); }},
+  };
+  Table table = empty_table(columns);
+  for (std::size_t mask = 1; mask < sums.size(); ++mask)
+    if (sums[mask] > 0) add_row(table, columns, mask);
+  table.sort_by("total_ns");
+  return table;
+}
+
+// The devices of a rank, and the types of their work.
+struct RankDevices {
+  std::vector<DeviceTimes> devices;
+  MaskTimes types{};
+
+  auto wired() { return std::tie(devices, types); }
+};
+
+RankDevices measure_rank(const Run& run, const RankEvents& rank) {
+  RankDevices found;
+  for (const auto& [device, events] : gather_devices(run, rank)) {
+    DeviceTimes& times = found.devices.emplace_back(times_of(events, rank));
+    times.rank = rank.rank;
+    times.device = device;
+    add_types(events, found.types);
+  }
+  return found;
+}
+
+RankDevices measure_all(const Run& run) {
+  RankDevices all;
+  for_each_rank<RankDevices>(
+      run, all_ranks(run), [&](std::size_t rank) { return measure_rank(run, run.ranks[rank]); },
+      [&](std::size_t, const RankDevices& found) {
+        all.devices.insert(all.devices.end(), found.devices.begin(), found.devices.end());
+        for (std::size_t mask = 1; mask < all.types.size(); ++mask)
+          add_to(all.types[mask], found.types[mask]);
+      });
+  return all;
+}
+
 }  // namespace
 
 std::vector<DeviceTimes> device_times(const Run& run) {
-  using Times = std::vector<DeviceTimes>;
-  const auto find = [&](std::size_t i) {
-    const RankEvents& rank = run.ranks[i];
-    Times found;
-    for (const auto& [device, events] : gather_devices(run, rank)) {
-      DeviceTimes& times = found.emplace_back(times_of(events, rank));
-      times.rank = rank.rank;
-      times.device = device;
-    }
-    return found;
-  };
-  Times all;
-  for_each_rank<Times>(run, all_ranks(run), find, [&](std::size_t, const Times& found) {
-    all.insert(all.end(), found.begin(), found.end());
-  });
-  return all;
+  return measure_all(run).devices;
 }
 
 Report gpu_report(const Run& run) {
   Report report("gpu", run);
-  Table table = devices_table(device_times(run));
+  const RankDevices found = measure_all(run);
+  Table table = devices_table(found.devices);
   if (table.rows().empty()) note_no_devices(run, report, "no devices to show");
   report.tables.push_back({"rows", "", std::move(table)});
-  report.tables.push_back({"types", "By type of work", kernel_types_table(run)});
+  report.tables.push_back({"types", "By type of work", types_table(found.types)});
   append_phases(run, report);
   return report;
 }

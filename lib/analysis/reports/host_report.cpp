@@ -15,8 +15,8 @@
 namespace traceloom {
 namespace {
 
-// The values of one row, of one rank or of all ranks.
-struct HostRow {
+// The values of a counter, of one rank or of all ranks.
+struct CounterSums {
   QuantityUnit unit = QuantityUnit::none;
   bool is_rate = false;
   std::int64_t ranks = 0;
@@ -27,6 +27,18 @@ struct HostRow {
   double during_ns = 0;
   double elsewhere_sum = 0;
   double elsewhere_ns = 0;
+  double mean = 0;
+
+  // Call it after the last value.
+  void finish() {
+    double sum = 0;
+    for (const double value : values) sum += value;
+    mean =
+        is_rate && seconds > 0 ? weighted_sum / seconds : sum / static_cast<double>(values.size());
+    std::sort(values.begin(), values.end());
+  }
+  // Returns the nearest rank; call it after finish().
+  double at(std::size_t percent) const { return values[(values.size() * percent + 99) / 100 - 1]; }
 };
 
 // The rank (0 unless rows are by rank), counter and process.
@@ -44,7 +56,6 @@ struct RankCounters {
   Moments moments;
   bool has_blocks = false;
 
-  // For other processes: see team/wire.h.
   auto wired() { return std::tie(series, moments.during, moments.elsewhere, has_blocks); }
 };
 
@@ -86,7 +97,7 @@ void weigh(const CounterSeries& series, const Intervals& moments, double& sum, d
   }
 }
 
-void add(const CounterSeries& series, const Moments& moments, HostRow& row) {
+void add(const CounterSeries& series, const Moments& moments, CounterSums& row) {
   row.unit = series.unit;
   row.is_rate = series.is_rate;
   ++row.ranks;
@@ -100,51 +111,34 @@ void add(const CounterSeries& series, const Moments& moments, HostRow& row) {
   weigh(series, moments.elsewhere, row.elsewhere_sum, row.elsewhere_ns);
 }
 
-double mean_of(const HostRow& row) {
-  if (row.is_rate && row.seconds > 0) return row.weighted_sum / row.seconds;
-  double sum = 0;
-  for (const double value : row.values) sum += value;
-  return sum / static_cast<double>(row.values.size());
-}
+using HostRow = std::pair<const CounterRowKey, CounterSums>;
 
-// A row whose values are sorted.
-struct SortedRow {
-  const CounterRowKey& key;
-  const HostRow& sums;
-  double mean = 0;
-
-  // Returns the nearest rank.
-  double at(std::size_t percent) const {
-    return sums.values[(sums.values.size() * percent + 99) / 100 - 1];
-  }
-};
-
-ColumnsOf<SortedRow> columns_for(const HostOptions& options, bool processes) {
+ColumnsOf<HostRow> columns_for(const HostOptions& options, bool processes) {
   using enum ColumnKind;
   using enum Readers;
-  using Row = SortedRow;
   return {
-      {"rank", "Rank", count, options.by_rank, [](auto& of) { return std::get<0>(of.key); }},
-      {"counter", "Counter", text, [](auto& of) { return std::get<1>(of.key); }},
+      {"rank", "Rank", count, options.by_rank, [](auto& of) { return std::get<0>(of.first); }},
+      {"counter", "Counter", text, [](auto& of) { return std::get<1>(of.first); }},
       {"process", "Process", text, most, processes,
-       [](auto& of) { return text_or_nothing(std::get<2>(of.key)); }},
-      {"unit", "Unit", text, few, [](auto& of) { return unit_cell(of.sums.unit); }},
-      {"kind", "Kind", text, some, [](auto& of) { return of.sums.is_rate ? "rate" : "level"; }},
-      {"ranks", "Ranks", count, few, [](auto& of) { return of.sums.ranks; }},
-      {"samples", "Samples", count, some, [](auto& of) { return of.sums.values.size(); }},
-      {"mean", "Mean", quantity, &Row::mean},
-      {"least", "Least", quantity, some, [](auto& of) { return of.sums.values.front(); }},
-      {"p50", "Med", quantity, most, [](auto& of) { return of.at(50); }},
-      {"p90", "P90", quantity, few, [](auto& of) { return of.at(90); }},
-      {"p99", "P99", quantity, some, [](auto& of) { return of.at(99); }},
-      {"most", "Most", quantity, [](auto& of) { return of.at(100); }},
+       [](auto& of) { return text_or_nothing(std::get<2>(of.first)); }},
+      {"unit", "Unit", text, few, [](auto& of) { return unit_cell(of.second.unit); }},
+      {"kind", "Kind", text, some, [](auto& of) { return of.second.is_rate ? "rate" : "level"; }},
+      {"ranks", "Ranks", count, few, [](auto& of) { return of.second.ranks; }},
+      {"samples", "Samples", count, some, [](auto& of) { return of.second.values.size(); }},
+      {"mean", "Mean", quantity, [](auto& of) { return of.second.mean; }},
+      {"least", "Least", quantity, some, [](auto& of) { return of.second.values.front(); }},
+      {"p50", "Med", quantity, most, [](auto& of) { return of.second.at(50); }},
+      {"p90", "P90", quantity, few, [](auto& of) { return of.second.at(90); }},
+      {"p99", "P99", quantity, some, [](auto& of) { return of.second.at(99); }},
+      {"most", "Most", quantity, [](auto& of) { return of.second.at(100); }},
       {"during", options.during ? "During" : "In waits", quantity, Readers::most,
        [](auto& of) {
-         return cell_if(of.sums.during_ns > 0, of.sums.during_sum / of.sums.during_ns);
+         return cell_if(of.second.during_ns > 0, of.second.during_sum / of.second.during_ns);
        }},
       {"elsewhere", "Elsewhere", quantity, Readers::most,
        [](auto& of) {
-         return cell_if(of.sums.elsewhere_ns > 0, of.sums.elsewhere_sum / of.sums.elsewhere_ns);
+         return cell_if(of.second.elsewhere_ns > 0,
+                        of.second.elsewhere_sum / of.second.elsewhere_ns);
        }},
   };
 }
@@ -193,7 +187,7 @@ Report host_report(const Run& run, const HostOptions& options) {
     return RankCounters{find_counters(run, rank), moments_of(run, rank, options),
                         uses_blocks(run, rank)};
   };
-  std::map<CounterRowKey, HostRow> rows;
+  std::map<CounterRowKey, CounterSums> rows;
   Oddities odd;
   bool processes = false;
   const auto add_rank = [&](std::size_t i, const RankCounters& rank) {
@@ -210,16 +204,13 @@ Report host_report(const Run& run, const HostOptions& options) {
     }
   };
   for_each_rank<RankCounters>(run, all_ranks(run), find, add_rank);
-  const ColumnsOf<SortedRow> columns = columns_for(options, processes);
+  const ColumnsOf<HostRow> columns = columns_for(options, processes);
   Table table = empty_table(columns);
-  for (auto& [key, row] : rows) {
-    const bool is_zero =
-        std::all_of(row.values.begin(), row.values.end(), [](double value) { return value == 0; });
+  for (HostRow& row : rows) {
+    row.second.finish();
+    const bool is_zero = row.second.values.front() == 0 && row.second.values.back() == 0;
     odd.zeros += is_zero && !options.all ? 1 : 0;
-    if (is_zero && !options.all) continue;
-    const double mean = mean_of(row);
-    std::sort(row.values.begin(), row.values.end());
-    add_row(table, columns, {key, row, mean});
+    if (!is_zero || options.all) add_row(table, columns, row);
   }
   Report report("host", run);
   report.tables.push_back({"rows", "", std::move(table)});

@@ -1,7 +1,7 @@
 #include "analysis/reports/idle_report.h"
 
 #include "analysis/devices/device_facts.h"
-#include "analysis/devices/gap_kinds.h"
+#include "analysis/devices/device_work.h"
 #include "analysis/numbers.h"
 #include "base/arithmetic.h"
 #include "output/json_writer.h"
@@ -27,55 +27,41 @@ constexpr std::string_view kNothing = "(nothing recorded)";
 constexpr std::string_view kUnlinked = "(launch not recorded)";
 constexpr std::string_view kOthers = "(others)";
 
-constexpr std::array<std::size_t, 3> kGapPercents{50, 99, 100};
+// A sum of idle times, which each row and the totals have: first the kinds of gaps, then a part of
+// the queued time, then HTA's kinds.
+struct IdleSum {
+  std::string_view key;
+  std::string_view title;
+  Readers readers;
+};
+constexpr std::array kIdleSums{
+    IdleSum{"host_wait_ns", "Host wait", Readers::most},
+    IdleSum{"queued_ns", "Queued", Readers::most},
+    IdleSum{"blocked_ns", "Blocked", Readers::most},
+    IdleSum{"not_recorded_ns", "Not recorded", Readers::most},
+    IdleSum{"kernel_wait_ns", "Kernel wait", Readers::some},
+    IdleSum{"hta_host_wait_ns", "HTA host", Readers::programs},
+    IdleSum{"hta_kernel_wait_ns", "HTA kernel", Readers::programs},
+    IdleSum{"hta_other_ns", "HTA other", Readers::programs},
+};
+constexpr std::size_t kKernelWait = kGapKindCount;
+constexpr std::size_t kHta = kKernelWait + 1;
+static_assert(kIdleSums.size() == kHta + kHtaGapCount);
 
 // The idle times of one stream, or of one device.
 struct IdleTimes {
   std::int64_t total_ns = 0;
   std::int64_t idle_ns = 0;
-  std::array<std::int64_t, kGapKindCount> kinds{};
-  std::int64_t kernel_wait_ns = 0;  // part of the queued time
-  std::array<std::int64_t, kHtaGapCount> hta{};
-  // The number of gaps, and lengths at kGapPercents; 0 without gaps. Each process makes these of
-  // its own ranks, since there are millions of gaps.
-  std::size_t gaps = 0;
-  std::array<std::int64_t, kGapPercents.size()> lengths{};
+  std::array<std::int64_t, kIdleSums.size()> sums{};
+  // The lengths of gaps. Each process makes these statistics of its own ranks, since there are
+  // millions of gaps.
+  TimeStats gaps = {};
 
   void add(const IdleTimes& other) {
     add_to(total_ns, other.total_ns);
     add_to(idle_ns, other.idle_ns);
-    for (std::size_t i = 0; i < kGapKindCount; ++i) add_to(kinds[i], other.kinds[i]);
-    add_to(kernel_wait_ns, other.kernel_wait_ns);
-    for (std::size_t i = 0; i < kHtaGapCount; ++i) add_to(hta[i], other.hta[i]);
+    for (std::size_t i = 0; i < sums.size(); ++i) add_to(sums[i], other.sums[i]);
   }
-
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(total_ns, idle_ns, kinds, kernel_wait_ns, hta, gaps, lengths); }
-};
-
-// A sum of idle times, which each row and the totals have.
-struct IdleSum {
-  const char* key;
-  const char* title;
-  Readers readers;
-  std::int64_t (*of)(const IdleTimes&);
-};
-
-constexpr IdleSum kIdleSums[] = {
-    {"host_wait_ns", "Host wait", Readers::most,
-     [](const IdleTimes& times) { return times.kinds[0]; }},
-    {"queued_ns", "Queued", Readers::most, [](const IdleTimes& times) { return times.kinds[1]; }},
-    {"blocked_ns", "Blocked", Readers::most, [](const IdleTimes& times) { return times.kinds[2]; }},
-    {"not_recorded_ns", "Not recorded", Readers::most,
-     [](const IdleTimes& times) { return times.kinds[3]; }},
-    {"kernel_wait_ns", "Kernel wait", Readers::some,
-     [](const IdleTimes& times) { return times.kernel_wait_ns; }},
-    {"hta_host_wait_ns", "HTA host", Readers::programs,
-     [](const IdleTimes& times) { return times.hta[0]; }},
-    {"hta_kernel_wait_ns", "HTA kernel", Readers::programs,
-     [](const IdleTimes& times) { return times.hta[1]; }},
-    {"hta_other_ns", "HTA other", Readers::programs,
-     [](const IdleTimes& times) { return times.hta[2]; }},
 };
 
 // The activity of the host in gaps: kind, op and call.
@@ -94,7 +80,6 @@ struct RankIdle {
   std::uint64_t unlinked = 0;
   bool inferred = false;
 
-  // For other processes: see team/wire.h.
   auto wired() { return std::tie(streams, devices, hosts, pieces, unlinked, inferred); }
 };
 
@@ -104,18 +89,18 @@ IdleTimes times_of(std::int64_t total_ns, const std::vector<DeviceGap>& gaps,
   times.total_ns = total_ns;
   std::vector<std::int64_t> lengths;
   lengths.reserve(gaps.size());
+  std::vector<GapPart> parts;
   for (const DeviceGap& gap : gaps) {
     add_to(times.idle_ns, gap.length_ns());
-    add_to(times.hta[static_cast<std::size_t>(gap.kind)], gap.length_ns());
+    add_to(times.sums[kHta + static_cast<std::size_t>(gap.kind)], gap.length_ns());
     lengths.push_back(gap.length_ns());
-    for (const GapPart& part : kinds.parts_of(gap)) {
-      add_to(times.kinds[static_cast<std::size_t>(part.kind)], length_ns(part.time));
-      if (part.is_kernel_wait) add_to(times.kernel_wait_ns, length_ns(part.time));
+    kinds.find_parts(gap, parts);
+    for (const GapPart& part : parts) {
+      add_to(times.sums[static_cast<std::size_t>(part.kind)], length_ns(part.time));
+      if (part.is_kernel_wait) add_to(times.sums[kKernelWait], length_ns(part.time));
     }
   }
-  times.gaps = lengths.size();
-  for (std::size_t i = 0; i < kGapPercents.size() && !lengths.empty(); ++i)
-    times.lengths[i] = percentile(lengths, kGapPercents[i]);
+  times.gaps = time_stats(std::move(lengths));
   return times;
 }
 
@@ -127,11 +112,11 @@ void add_hosts(HostSums& sums, const HostTimeline& host, const std::vector<GapPa
       add_to(parts[{piece.kind, std::string(kUnlinked), ""}], length_ns(piece.time));
       continue;
     }
-    host.for_each_part(piece.track, piece.time, [&](const HostPart& part) {
+    for (const HostPart& part : host.parts_of(piece.track, piece.time)) {
       const bool nothing = part.op.empty() && part.call.empty();
       add_to(parts[{piece.kind, std::string(nothing ? kNothing : part.op), std::string(part.call)}],
-             part.time.to_ns - part.time.from_ns);
-    });
+             length_ns(part.time));
+    }
   }
   for (const auto& [key, ns] : parts) {
     add_to(sums[key].idle_ns, ns);
@@ -152,15 +137,15 @@ RankIdle find_idle(const Run& run, const RankEvents& rank, const IdleOptions& op
     found.streams.emplace_back(
         stream, times_of(worked_ns(list, rank.unrecorded),
                          find_gaps(list, options.kernel_gap_ns, rank.unrecorded), kinds));
-  std::set<std::uint32_t> tracks;
   std::vector<std::vector<GapPart>> gaps;
   for (const auto& [device, list] : work.devices()) {
     const std::vector<DeviceGap> of_device =
         find_gaps(list, options.kernel_gap_ns, rank.unrecorded);
     found.devices.emplace_back(device,
                                times_of(worked_ns(list, rank.unrecorded), of_device, kinds));
-    for (const DeviceGap& gap : of_device) gaps.push_back(kinds.parts_of(gap));
+    for (const DeviceGap& gap : of_device) kinds.find_parts(gap, gaps.emplace_back());
   }
+  std::set<std::uint32_t> tracks;
   for (const std::vector<GapPart>& gap : gaps)
     for (const GapPart& part : gap)
       if (part.track != kNoTrack) tracks.insert(part.track);
@@ -174,7 +159,7 @@ struct IdleRow {
   StreamKey key;
   const IdleTimes& times;
 
-  Cell length(std::size_t i) const { return cell_if(times.gaps > 0, times.lengths[i]); }
+  Cell if_any(std::int64_t ns) const { return cell_if(times.gaps.count > 0, ns); }
 };
 
 ColumnsOf<IdleRow> columns_for(bool by_stream) {
@@ -191,21 +176,20 @@ ColumnsOf<IdleRow> columns_for(bool by_stream) {
       {"idle_share", "Idle %", share,
        [](auto& of) { return share_cell(of.times.idle_ns, of.times.total_ns); }},
   };
-  for (const IdleSum& sum : kIdleSums)
-    columns.push_back(
-        {sum.key, sum.title, duration, sum.readers, [&sum](auto& of) { return sum.of(of.times); }});
+  for (std::size_t i = 0; i < kIdleSums.size(); ++i)
+    columns.push_back({kIdleSums[i].key, kIdleSums[i].title, duration, kIdleSums[i].readers,
+                       [i](auto& of) { return of.times.sums[i]; }});
   const ColumnsOf<Row> gaps{
-      {"gaps", "Gaps", count, some, [](auto& of) { return of.times.gaps; }},
-      {"gap_p50_ns", "Med gap", duration, few, [](auto& of) { return of.length(0); }},
-      {"gap_p99_ns", "P99 gap", duration, few, [](auto& of) { return of.length(1); }},
-      {"gap_max_ns", "Max gap", duration, some, [](auto& of) { return of.length(2); }},
+      {"gaps", "Gaps", count, some, [](auto& of) { return of.times.gaps.count; }},
+      {"gap_p50_ns", "Med gap", duration, few,
+       [](auto& of) { return of.if_any(of.times.gaps.p50_ns); }},
+      {"gap_p99_ns", "P99 gap", duration, few,
+       [](auto& of) { return of.if_any(of.times.gaps.p99_ns); }},
+      {"gap_max_ns", "Max gap", duration, some,
+       [](auto& of) { return of.if_any(of.times.gaps.max_ns); }},
   };
   columns.insert(columns.end(), gaps.begin(), gaps.end());
   return columns;
-}
-
-double idle_share(std::int64_t part_ns, std::int64_t all_ns) {
-  return all_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(all_ns) : 0;
 }
 
 // The activity of the host in some gaps.
@@ -234,7 +218,7 @@ Table hosts_table(const HostSums& sums, std::int64_t idle_ns, std::size_t most) 
   const ColumnsOf<Row> columns{
       {"gap", "Gap", text, text_of(&Row::gap)},
       {"idle_ns", "Idle", duration, &Row::idle_ns},
-      {"share", "Idle %", share, [=](auto& of) { return idle_share(of.idle_ns, idle_ns); }},
+      {"share", "Idle %", share, [=](auto& of) { return ratio(of.idle_ns, idle_ns); }},
       {"gaps", "Gaps", count, &Row::gaps},
       {"call", "In call", text, text_of(&Row::call)},
       {"op", "Host op", text, text_of(&Row::op)},
@@ -250,23 +234,14 @@ struct Totals {
 };
 
 std::string totals_json(const Totals& totals) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("total_ns");
-  json.value(totals.times.total_ns);
-  json.key("idle_ns");
-  json.value(totals.times.idle_ns);
-  for (const IdleSum& sum : kIdleSums) {
-    json.key(sum.key);
-    json.value(sum.of(totals.times));
-  }
-  json.key("device_work");
-  json.value(totals.pieces);
-  json.key("unlinked_work");
-  json.value(totals.unlinked);
-  json.end_object();
-  return text;
+  return json_object([&](JsonWriter& json) {
+    json.member("total_ns", totals.times.total_ns);
+    json.member("idle_ns", totals.times.idle_ns);
+    for (std::size_t i = 0; i < kIdleSums.size(); ++i)
+      json.member(kIdleSums[i].key, totals.times.sums[i]);
+    json.member("device_work", totals.pieces);
+    json.member("unlinked_work", totals.unlinked);
+  });
 }
 
 void add_words(Report& report, const Run& run, const Totals& totals) {
@@ -285,15 +260,14 @@ void add_words(Report& report, const Run& run, const Totals& totals) {
                                     : "why there are gaps before them was not recorded"));
   const std::int64_t idle_ns = totals.times.idle_ns;
   if (idle_ns <= 0) return;
-  const auto percent = [](std::int64_t part, std::int64_t all) {
-    return idle_share(part, all) * 100;
+  const auto percent = [&](GapKind kind) {
+    return ratio(totals.times.sums[static_cast<std::size_t>(kind)], idle_ns) * 100;
   };
   report.headline.push_back(fmt::format(
       "devices are idle {:.1f} % of their time: {:.1f} % of that is host wait, {:.1f} % queued, "
       "{:.1f} % blocked, {:.1f} % not recorded",
-      percent(idle_ns, totals.times.total_ns), percent(totals.times.kinds[0], idle_ns),
-      percent(totals.times.kinds[1], idle_ns), percent(totals.times.kinds[2], idle_ns),
-      percent(totals.times.kinds[3], idle_ns)));
+      ratio(idle_ns, totals.times.total_ns) * 100, percent(GapKind::host_wait),
+      percent(GapKind::queued), percent(GapKind::blocked), percent(GapKind::not_recorded)));
 }
 
 void add(Totals& totals, const RankIdle& idle) {

@@ -15,10 +15,6 @@
 namespace traceloom {
 namespace {
 
-double part_of(std::int64_t some, std::int64_t all) {
-  return all > 0 ? static_cast<double>(some) / static_cast<double>(all) : 0.0;
-}
-
 struct KernelRow : KernelGroup {
   KernelKey key;
   std::string_view launch;  // these two for find_detail()
@@ -35,14 +31,14 @@ ColumnsOf<KernelRow> columns_for(const KernelsOptions& by, const KernelGroups& g
   using Row = KernelRow;
   const KernelTotals& totals = groups.totals();
   // People do not need a column without any number: AMD's traces have no occupancy.
-  const Readers measured = groups.any_measured() ? few : programs;
+  const Readers measured = totals.any_measured ? few : programs;
   return {
       {"rank", "Rank", count, by.by_rank, [](auto& of) { return of.key[kKernelRank]; }},
       {"device", "Device", count, by.by_stream, [](auto& of) { return of.key[kKernelDevice]; }},
       {"stream", "Stream", count, by.by_stream,
        [](auto& of) { return cell_if(of.key[kKernelStream] >= 0, of.key[kKernelStream]); }},
       {"share", "Time %", share,
-       [&](auto& of) { return part_of(of.stats.total_ns, totals.total_ns); }},
+       [&](auto& of) { return ratio(of.stats.total_ns, totals.total_ns); }},
       {"total_ns", "Total", duration, path(&Row::stats, &TimeStats::total_ns)},
       {"count", "Count", count, path(&Row::stats, &TimeStats::count)},
       {"mean_ns", "Avg", duration, most, path(&Row::stats, &TimeStats::mean_ns)},
@@ -76,7 +72,7 @@ ColumnsOf<KernelRow> columns_for(const KernelsOptions& by, const KernelGroups& g
       {"inputs", "Inputs", text, by.by_arguments, detail_of(&Row::arguments, "Concrete Inputs")},
       {"op", "Operator", text, by.by_operator,
        [&](auto& of) { return text_or_nothing(groups.op(of.key)); }},
-      {"collective", "Collective", text, groups.any_collective(),
+      {"collective", "Collective", text, totals.any_collective,
        [](auto& of) {
          return text_or_nothing(fmt::format("{}", fmt::join(of.collectives, ", ")));
        }},
@@ -85,27 +81,19 @@ ColumnsOf<KernelRow> columns_for(const KernelsOptions& by, const KernelGroups& g
 }
 
 std::string totals_json(const KernelTotals& totals) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("kernels");
-  json.value(totals.count);
-  json.key("total_ns");
-  json.value(totals.total_ns);
-  json.key("short_share");
-  json.value(part_of(totals.short_count, totals.count));
-  json.key("short_time_share");
-  json.value(part_of(totals.short_ns, totals.total_ns));
-  json.key("tensor_core_share");
-  totals.told_ns > 0 ? json.value(part_of(totals.tensor_ns, totals.total_ns)) : json.null();
-  json.key("tensor_core_unknown_share");
-  json.value(part_of(totals.total_ns - totals.told_ns, totals.total_ns));
-  json.key("tensor_core_eligible_share");
-  json.value(part_of(totals.eligible_ns, totals.total_ns));
-  json.key("not_launched_ns");
-  json.value(totals.not_launched_ns);
-  json.end_object();
-  return text;
+  return json_object([&](JsonWriter& json) {
+    json.member("kernels", totals.count);
+    json.member("total_ns", totals.total_ns);
+    json.member("short_share", ratio(totals.short_count, totals.count));
+    json.member("short_time_share", ratio(totals.short_ns, totals.total_ns));
+    json.member("tensor_core_share", totals.told_ns > 0
+                                         ? std::optional(ratio(totals.tensor_ns, totals.total_ns))
+                                         : std::nullopt);
+    json.member("tensor_core_unknown_share",
+                ratio(totals.total_ns - totals.told_ns, totals.total_ns));
+    json.member("tensor_core_eligible_share", ratio(totals.eligible_ns, totals.total_ns));
+    json.member("not_launched_ns", totals.not_launched_ns);
+  });
 }
 
 }  // namespace

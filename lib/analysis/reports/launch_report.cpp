@@ -2,7 +2,6 @@
 
 #include "analysis/devices/device_facts.h"
 #include "analysis/devices/device_work.h"
-#include "analysis/devices/gap_kinds.h"
 #include "analysis/numbers.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
@@ -38,17 +37,6 @@ struct CallSums {
   std::int64_t late = 0;
   std::int64_t short_ones = 0;
 
-  void add(const Launch& launch) {
-    ++launches;
-    work += launch.pieces;
-    add_to(call_ns, launch.call_ns());
-    add_to(device_ns, launch.device_ns);
-    add_to(delay_ns, launch.delay_ns());
-    delay_max_ns = std::max(delay_max_ns, launch.delay_ns());
-    slow += launch.call_ns() > kSlowCallNs ? 1 : 0;
-    late += launch.delay_ns() > kLateWorkNs ? 1 : 0;
-    short_ones += launch.is_short() ? 1 : 0;
-  }
   void add(const CallSums& other) {
     launches += other.launches;
     work += other.work;
@@ -63,24 +51,31 @@ struct CallSums {
 };
 using NamedSums = std::map<std::string, CallSums, std::less<>>;
 
+CallSums sums_of(const Launch& launch) {
+  return {.launches = 1,
+          .work = launch.pieces,
+          .call_ns = launch.call_ns(),
+          .device_ns = launch.device_ns,
+          .delay_ns = launch.delay_ns(),
+          .delay_max_ns = launch.delay_ns(),
+          .slow = launch.call_ns() > kSlowCallNs ? 1 : 0,
+          .late = launch.delay_ns() > kLateWorkNs ? 1 : 0,
+          .short_ones = launch.is_short() ? 1 : 0};
+}
+
 // The launches of one kind of call, with the lengths of the calls.
 struct KindOfCall {
   CallSums sums;
   std::vector<std::int64_t> lengths;
 
-  // For other processes: see team/wire.h.
   auto wired() { return std::tie(sums, lengths); }
 };
 using NamedCalls = std::map<std::string, KindOfCall, std::less<>>;
 
 constexpr std::array<std::size_t, 4> kPercents{50, 90, 99, 100};
 
-// DelayNumbers say how long launches wait, and QueueNumbers how many wait at a time. Each process
-// makes these of its own ranks, since there are millions of launches.
-struct DelayNumbers {
-  std::int64_t mean_ns = 0;
-  std::array<std::int64_t, kPercents.size()> percentiles_ns{};
-};
+// How many launches wait at a time. Each process makes these numbers, and those of delays, of its
+// own ranks, since there are millions of launches.
 struct QueueNumbers {
   double mean = 0;
   std::array<std::int64_t, kPercents.size()> percentiles{};
@@ -93,7 +88,7 @@ struct StreamLaunches {
   StreamKey key;
   std::uint64_t work = 0;
   CallSums sums;
-  DelayNumbers delays;                // without launches 0
+  TimeStats delays;                   // how long launches wait
   std::optional<QueueNumbers> queue;  // absent without launches
 };
 
@@ -104,25 +99,8 @@ struct RankLaunches {
   std::uint64_t pieces = 0;
   std::uint64_t unlinked = 0;
 
-  // For other processes: see team/wire.h.
   auto wired() { return std::tie(streams, calls, ops, pieces, unlinked); }
 };
-
-double ratio(std::int64_t part, std::int64_t all) {
-  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
-}
-
-DelayNumbers find_delays(const std::vector<Launch>& launches) {
-  DelayNumbers found;
-  if (launches.empty()) return found;
-  std::vector<std::int64_t> delays;
-  delays.reserve(launches.size());
-  for (const Launch& launch : launches) delays.push_back(launch.delay_ns());
-  found.mean_ns = mean(delays);
-  for (std::size_t i = 0; i < kPercents.size(); ++i)
-    found.percentiles_ns[i] = percentile(delays, kPercents[i]);
-  return found;
-}
 
 std::optional<QueueNumbers> find_queue_numbers(const std::vector<Launch>& launches) {
   const std::vector<QueueChange> queue = find_queue(launches);
@@ -150,8 +128,14 @@ std::optional<QueueNumbers> find_queue_numbers(const std::vector<Launch>& launch
 
 StreamLaunches sum_stream(const StreamKey& key, std::size_t work,
                           const std::vector<Launch>& launches) {
-  StreamLaunches stream{key, work, {}, find_delays(launches), find_queue_numbers(launches)};
-  for (const Launch& launch : launches) stream.sums.add(launch);
+  StreamLaunches stream{key, work, {}, {}, find_queue_numbers(launches)};
+  std::vector<std::int64_t> delays;
+  delays.reserve(launches.size());
+  for (const Launch& launch : launches) {
+    stream.sums.add(sums_of(launch));
+    delays.push_back(launch.delay_ns());
+  }
+  stream.delays = time_stats(std::move(delays));
   return stream;
 }
 
@@ -171,10 +155,10 @@ RankLaunches gather_launches(const Run& run, const RankEvents& rank) {
   const HostTimeline host(run, rank, tracks);
   for (const Launch& launch : launches) {
     KindOfCall& kind = found.calls[std::string(run.labels.name(launch.call->label))];
-    kind.sums.add(launch);
+    kind.sums.add(sums_of(launch));
     kind.lengths.push_back(launch.call_ns());
     const std::string_view op = host.op_around(*launch.call);
-    found.ops[std::string(op.empty() ? kNoOp : op)].add(launch);
+    found.ops[std::string(op.empty() ? kNoOp : op)].add(sums_of(launch));
   }
   return found;
 }
@@ -185,8 +169,7 @@ struct StreamRow {
   const StreamLaunches& of;
 
   // Returns an empty cell without launches.
-  Cell if_any(const Cell& cell) const { return of.sums.launches == 0 ? Cell{} : cell; }
-  Cell delay(std::size_t i) const { return if_any(of.delays.percentiles_ns[i]); }
+  Cell if_any(std::int64_t ns) const { return cell_if(of.sums.launches > 0, ns); }
 };
 
 ColumnsOf<StreamRow> stream_columns(std::initializer_list<ColumnOf<StreamRow>> more) {
@@ -210,10 +193,13 @@ ColumnsOf<StreamRow> delay_columns() {
       {"launches", "Launches", count, [](auto& row) { return row.of.sums.launches; }},
       {"delay_mean_ns", "Avg delay", duration, most,
        [](auto& row) { return row.if_any(row.of.delays.mean_ns); }},
-      {"delay_p50_ns", "Med", duration, [](auto& row) { return row.delay(0); }},
-      {"delay_p90_ns", "P90", duration, few, [](auto& row) { return row.delay(1); }},
-      {"delay_p99_ns", "P99", duration, some, [](auto& row) { return row.delay(2); }},
-      {"delay_max_ns", "Max", duration, most, [](auto& row) { return row.delay(3); }},
+      {"delay_p50_ns", "Med", duration, [](auto& row) { return row.if_any(row.of.delays.p50_ns); }},
+      {"delay_p90_ns", "P90", duration, few,
+       [](auto& row) { return row.if_any(row.of.delays.p90_ns); }},
+      {"delay_p99_ns", "P99", duration, some,
+       [](auto& row) { return row.if_any(row.of.delays.p99_ns); }},
+      {"delay_max_ns", "Max", duration, most,
+       [](auto& row) { return row.if_any(row.of.delays.max_ns); }},
       {"late_share", "Late %", share, most,
        [](auto& row) { return share_cell(row.of.sums.late, row.of.sums.launches); }},
       {"short_share", "Short %", share, some,

@@ -4,7 +4,6 @@
 #include "table/columns.h"
 
 #include <algorithm>
-#include <string>
 #include <tuple>
 #include <vector>
 

@@ -31,7 +31,6 @@ using DeviceOfRank = std::pair<std::int64_t, std::int32_t>;
 struct RowSums {
   std::vector<std::int64_t> times;
   std::vector<double> gbps;
-  std::int64_t total_ns = 0;
   std::optional<std::int64_t> bytes;  // bytes of the transfers that give them
   double measured_bytes = 0;          // bytes of the transfers whose bandwidth is known
   double measured_ns = 0;
@@ -41,7 +40,6 @@ struct RowSums {
 void add(RowSums& sums, const Transfer& transfer) {
   const std::int64_t ns = transfer.time.to_ns - transfer.time.from_ns;
   sums.times.push_back(ns);
-  add_to(sums.total_ns, ns);
   sums.sets[{transfer.rank, transfer.device}].push_back(transfer.time);
   if (transfer.bytes) sums.bytes = saturating_add(sums.bytes.value_or(0), *transfer.bytes);
   if (!transfer.gbps) return;
@@ -83,6 +81,7 @@ std::int64_t exposed_ns(const RowSums& sums, const std::map<DeviceOfRank, Interv
 struct CopyRow {
   const CopyRowKey& key;
   const RowSums& sums;
+  TimeStats times;
   std::int64_t exposed_ns = 0;
 
   Cell gbps_at(std::size_t percent) const {
@@ -100,12 +99,12 @@ ColumnsOf<CopyRow> columns_for(const MemcpyOptions& by) {
   return {
       {"rank", "Rank", count, by.by_rank, [](auto& of) { return std::get<0>(of.key); }},
       {"device", "GPU", count, by.by_device, [](auto& of) { return std::get<1>(of.key); }},
-      {"total_ns", "Total", duration, [](auto& of) { return of.sums.total_ns; }},
-      {"count", "Count", count, [](auto& of) { return of.sums.times.size(); }},
+      {"total_ns", "Total", duration, path(&Row::times, &TimeStats::total_ns)},
+      {"count", "Count", count, path(&Row::times, &TimeStats::count)},
       {"bytes", "Bytes", count, [](auto& of) { return of.sums.bytes; }},
-      {"mean_ns", "Avg", duration, most, [](auto& of) { return mean(of.sums.times); }},
-      {"p50_ns", "Med", duration, few, [](auto& of) { return percentile(of.sums.times, 50); }},
-      {"max_ns", "Max", duration, some, [](auto& of) { return percentile(of.sums.times, 100); }},
+      {"mean_ns", "Avg", duration, most, path(&Row::times, &TimeStats::mean_ns)},
+      {"p50_ns", "Med", duration, few, path(&Row::times, &TimeStats::p50_ns)},
+      {"max_ns", "Max", duration, some, path(&Row::times, &TimeStats::max_ns)},
       {"gbps", "GB/s", number,
        [](auto& of) {
          return cell_if(of.sums.measured_ns > 0, of.sums.measured_bytes / of.sums.measured_ns);
@@ -136,9 +135,7 @@ void add_details(Transfer& transfer, std::string_view details) {
 }
 
 void add_notes(Report& report, const Run& run, const std::vector<Transfer>& transfers) {
-  const bool any_device = std::any_of(run.ranks.begin(), run.ranks.end(),
-                                      [](const RankEvents& rank) { return rank.has_devices(); });
-  if (!any_device)
+  if (!has_devices(run))
     note_no_devices(run, report, "no copies to show");
   else if (transfers.empty())
     report.notes.emplace_back("the devices in these traces copy and fill nothing");
@@ -188,7 +185,8 @@ Report memcpy_report(const Run& run, const MemcpyOptions& options) {
   const std::map<DeviceOfRank, Intervals> work = find_work(run);
   const ColumnsOf<CopyRow> columns = columns_for(options);
   Table table = empty_table(columns);
-  for (const auto& [key, sums] : rows) add_row(table, columns, {key, sums, exposed_ns(sums, work)});
+  for (const auto& [key, sums] : rows)
+    add_row(table, columns, {key, sums, time_stats(sums.times), exposed_ns(sums, work)});
   table.sort_by("total_ns");
   Report report("memcpy", run);
   report.tables.push_back({"rows", "", std::move(table)});

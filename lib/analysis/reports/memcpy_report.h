@@ -24,7 +24,6 @@ struct Transfer {
   // if neither is known.
   std::optional<double> gbps;
 
-  // For other processes: see team/wire.h.
   auto wired() { return std::tie(kind, memory, rank, device, time, bytes, gbps); }
 };
 

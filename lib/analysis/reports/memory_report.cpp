@@ -363,18 +363,11 @@ Table function_table(const std::vector<MemoryStatsFile>& stats, const MemoryOpti
 std::string files_json(const std::vector<MemoryStatsFile>& stats) {
   std::string text;
   JsonWriter json(text);
-  json.begin_array();
-  for (const MemoryStatsFile& file : stats) {
-    json.begin_object();
-    json.key("path");
-    json.value(file.path);
-    json.key("snapshots");
-    json.value(file.snapshots.size());
-    json.key("left_out");
-    json.value(file.left_out);
-    json.end_object();
-  }
-  json.end_array();
+  write_objects(json, stats, [&](const MemoryStatsFile& file) {
+    json.member("path", file.path);
+    json.member("snapshots", file.snapshots.size());
+    json.member("left_out", file.left_out);
+  });
   return text;
 }
 

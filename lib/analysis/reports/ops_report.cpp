@@ -5,7 +5,6 @@
 #include "analysis/work/op_groups.h"
 #include "analysis/work/work_names.h"
 #include "output/json_writer.h"
-#include "run/event_columns.h"
 #include "table/columns.h"
 
 #include <string_view>
@@ -73,21 +72,12 @@ ColumnsOf<OpRow> columns_for(const OpsOptions& by, const OpGroups& groups) {
 }
 
 std::string totals_json(const OpTotals& totals) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("host_self_ns");
-  json.value(totals.host_self_ns);
-  json.key("device_self_ns");
-  json.value(totals.device_self_ns);
-  json.key("not_launched_ns");
-  json.value(totals.not_launched_ns);
-  json.key("tensor_core_eligible_share");
-  json.value(totals.kernel_ns > 0
-                 ? static_cast<double>(totals.eligible_ns) / static_cast<double>(totals.kernel_ns)
-                 : 0.0);
-  json.end_object();
-  return text;
+  return json_object([&](JsonWriter& json) {
+    json.member("host_self_ns", totals.host_self_ns);
+    json.member("device_self_ns", totals.device_self_ns);
+    json.member("not_launched_ns", totals.not_launched_ns);
+    json.member("tensor_core_eligible_share", ratio(totals.eligible_ns, totals.kernel_ns));
+  });
 }
 
 void add_notes(Report& report, const OpTotals& totals, bool any) {

@@ -73,23 +73,19 @@ ColumnsOf<StepRow> step_columns(bool raw, bool epochs, bool kinds) {
   columns.push_back({"total_ns", "Total", duration, [](auto& of) { return of.roles.total_ns; }});
   append_roles(columns, {"{}_ns", duration},
                [](const Row& of, Role role) { return of.roles.exclusive[role]; });
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
+  for (const Role role : kRoles)
     columns.push_back({fmt::format("raw_{}_ns", role_name(role)), "Raw " + role_title(role),
                        duration, few, raw, [role](auto& of) { return of.roles.raw[role]; }});
-  }
   columns.push_back(
       {"counted", "Counted", flag, few, [](auto& of) { return of.roles.step.counted; }});
   return columns;
 }
 
-// The numbers of a rank's steps of one kind.
-struct StatisticRow {
+// A number of a rank's steps of one kind, for each role.
+struct StatisticRow : StepRoles {
   std::int64_t rank = 0;
   StepPhase phase = StepPhase::none;
   std::string_view statistic;
-  std::int64_t total_ns = 0;
-  RoleTimes roles;
 };
 
 // Computes each column by itself: no step is the median in all columns.
@@ -102,12 +98,10 @@ StatisticRow at_percent(const RankRoles& rank, StepPhase phase, std::string_view
       if (is_of_mean(step, phase)) values.push_back(number_of(step));
     return percentile(values, percent);
   };
-  StatisticRow row{
-      rank.rank, phase, statistic, value([](const StepRoles& step) { return step.total_ns; }), {}};
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
-    row.roles[role] = value([&](const StepRoles& step) { return step.exclusive[role]; });
-  }
+  StatisticRow row{{}, rank.rank, phase, statistic};
+  row.total_ns = value([](const StepRoles& step) { return step.total_ns; });
+  for (const Role role : kRoles)
+    row.exclusive[role] = value([&](const StepRoles& step) { return step.exclusive[role]; });
   return row;
 }
 
@@ -116,8 +110,7 @@ Table summary_table(const std::vector<RankRoles>& ranks) {
   using Row = StatisticRow;
   std::vector<Row> rows;
   for_each_kind(ranks, [&](const RankRoles& rank, StepPhase phase) {
-    const StepRoles mean = sum_of(rank, phase).mean();
-    rows.push_back({rank.rank, phase, "mean", mean.total_ns, mean.exclusive});
+    rows.push_back({sum_of(rank, phase).mean(), rank.rank, phase, "mean"});
     rows.push_back(at_percent(rank, phase, "p50", 50));
     rows.push_back(at_percent(rank, phase, "p99", 99));
     rows.push_back(at_percent(rank, phase, "max", 100));
@@ -126,18 +119,16 @@ Table summary_table(const std::vector<RankRoles>& ranks) {
   columns.push_back({"statistic", "Steps", text, &Row::statistic});
   columns.push_back({"total_ns", "Total", duration, &Row::total_ns});
   append_roles(columns, {"{}_ns", duration},
-               [](const Row& of, Role role) { return of.roles[role]; });
+               [](const Row& of, Role role) { return of.exclusive[role]; });
   return make_table(rows, columns);
 }
 
-struct ShareRow {
-  std::int64_t rank = 0;
-  StepPhase phase = StepPhase::none;
-  RoleShares shares;
-};
-
 Table share_table(const std::vector<RankRoles>& ranks) {
-  using Row = ShareRow;
+  struct Row {
+    std::int64_t rank;
+    StepPhase phase;
+    RoleShares shares;
+  };
   std::vector<Row> rows;
   for_each_kind(ranks, [&](const RankRoles& rank, StepPhase phase) {
     const StepSum steps = sum_of(rank, phase);
@@ -227,8 +218,8 @@ Table roles_table(const StepSum& steps) {
       {"share", "Share", share, [&](Row role) { return steps.shares()[role]; }},
   };
   Table table = empty_table(columns);
-  for (std::size_t i = 0; i < kRoleCount && steps.count() > 0; ++i)
-    add_row(table, columns, static_cast<Role>(i));
+  for (const Role role : kRoles)
+    if (steps.count() > 0) add_row(table, columns, role);
   return table;
 }
 
@@ -259,17 +250,13 @@ void note_missing(const Run& run, Report& report) {
                                        steps.rest));
     if (steps.open_end)
       notes.add(rank.rank, "the last step is not counted: nothing shows when it ended");
-    if (steps.dropped > 0)
-      notes.add(rank.rank, fmt::format("{} of {} steps are not counted: the profiler lost device "
-                                       "work of the last ones",
-                                       steps.dropped, steps.list.size()));
-    if (steps.lost > 0)
-      notes.add(rank.rank, fmt::format("{} of {} steps are not counted: the profiler lost device "
-                                       "work that they launched",
-                                       steps.lost, steps.list.size()));
-    if (steps.instant > 0)
-      notes.add(rank.rank, fmt::format("{} of {} steps are not counted: they take no time",
-                                       steps.instant, steps.list.size()));
+    for (const auto& [count, why] :
+         {std::pair{steps.dropped, "the profiler lost device work of the last ones"},
+          std::pair{steps.lost, "the profiler lost device work that they launched"},
+          std::pair{steps.instant, "they take no time"}})
+      if (count > 0)
+        notes.add(rank.rank,
+                  fmt::format("{} of {} steps are not counted: {}", count, steps.list.size(), why));
   }
   notes.append_to(report);
 }

@@ -1,7 +1,6 @@
 #include "analysis/reports/stragglers_report.h"
 
 #include "analysis/findings/straggler.h"
-#include "analysis/findings/straggler_cause.h"
 #include "analysis/reports/steps_report.h"
 #include "analysis/waits/step_roles.h"
 #include "base/arithmetic.h"
@@ -10,7 +9,6 @@
 #include "table/columns.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,46 +18,25 @@
 namespace traceloom {
 namespace {
 
-void write_verdict(const Straggler& found, std::string& text) {
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("rank");
-  json.value(found.rank);
-  json.key("cause");
-  json.value(to_string(found.cause));
-  json.key("confidence");
-  json.value(found.confidence);
-  json.key("candidates");
-  json.begin_array();
-  for (const std::int64_t rank : found.candidates) json.value(rank);
-  json.end_array();
-  json.key("pattern");
-  json.value(to_string(found.pattern));
-  json.key("waited_for_share");
-  json.value(found.waited_for_share);
-  json.key("delay_ns_per_step");
-  json.value(found.delay_ns);
-  json.key("delay_share");
-  json.value(found.delay_share);
-  json.key("delay_is_gap");
-  json.value(found.delay_is_gap);
-  json.key("is_small");
-  json.value(found.is_small);
-  json.key("changing_ns_per_step");
-  json.value(found.changing_ns);
-  json.key("why");
-  json.value(found.why);
-  json.key("measured_ns_per_step");
-  json.value(found.measured_ns);
-  json.key("last_most_often");
-  json.begin_array();
-  for (const std::int64_t rank : found.last.ranks) json.value(rank);
-  json.end_array();
-  json.key("times_last");
-  json.value(found.last.times);
-  json.key("steps");
-  json.value(found.last.steps);
-  json.end_object();
+std::string verdict_json(const Straggler& found) {
+  return json_object([&](JsonWriter& json) {
+    json.member("rank", found.rank);
+    json.member("cause", to_string(found.cause));
+    json.member("confidence", found.confidence);
+    write_list(json, "candidates", found.candidates);
+    json.member("pattern", to_string(found.pattern));
+    json.member("waited_for_share", found.waited_for_share);
+    json.member("delay_ns_per_step", found.delay_ns);
+    json.member("delay_share", found.delay_share);
+    json.member("delay_is_gap", found.delay_is_gap);
+    json.member("is_small", found.is_small);
+    json.member("changing_ns_per_step", found.changing_ns);
+    json.member("why", found.why);
+    json.member("measured_ns_per_step", found.measured_ns);
+    write_list(json, "last_most_often", found.last.ranks);
+    json.member("times_last", found.last.times);
+    json.member("steps", found.last.steps);
+  });
 }
 
 // The place of a rank among those that meet.
@@ -92,7 +69,7 @@ Table rows_table(const RankWaits& waits, const std::vector<RankRoles>& roles) {
       {"steps", "Steps", count, some, [=](const Row&) { return steps; }},
       {"waited_for_share", "Last", share,
        [&](auto& of) {
-         return cell_if(meet, static_cast<double>(last[of.index]) / static_cast<double>(steps));
+         return cell_if(meet, ratio(static_cast<std::int64_t>(last[of.index]), steps));
        }},
       {"delay_ns_per_step", "Delay/step", duration,
        [&](auto& of) { return cell_if(meet, waits.mean_delay_ns(of.index)); }},
@@ -155,9 +132,7 @@ Report stragglers_report(const Run& run) {
   const RankWaits waits = find_waits(run, roles);
   const Straggler found = find_straggler(run, roles, waits);
   Report report("stragglers", run);
-  std::string verdict;
-  write_verdict(found, verdict);
-  report.values.emplace_back("verdict", verdict);
+  report.values.emplace_back("verdict", verdict_json(found));
   if (waits.kind != MeetingKind::none) report.headline.push_back(straggler_headline(found));
   report.tables.push_back({"rows", "", rows_table(waits, roles)});
   note_meetings(waits, report);

@@ -197,19 +197,13 @@ Table rows_table(const CallTree& tree, TreeRows& rows, TreeMetric metric) {
 }
 
 std::string totals_json(const CallTree& tree, const TreeRows& rows) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  for (const auto& [key, value] :
-       {std::pair{"host_ns", rows.host_ns()}, std::pair{"device_ns", rows.device_ns()},
-        std::pair{"nodes", static_cast<std::int64_t>(tree.nodes().size())},
-        std::pair{"hidden", static_cast<std::int64_t>(rows.hidden())},
-        std::pair{"crossings", static_cast<std::int64_t>(tree.crossings())}}) {
-    json.key(key);
-    json.value(value);
-  }
-  json.end_object();
-  return text;
+  return json_object([&](JsonWriter& json) {
+    json.member("host_ns", rows.host_ns());
+    json.member("device_ns", rows.device_ns());
+    json.member("nodes", tree.nodes().size());
+    json.member("hidden", rows.hidden());
+    json.member("crossings", tree.crossings());
+  });
 }
 
 void add_notes(Report& report, const CallTree& tree, const TreeRows& rows, std::size_t levels,

@@ -27,6 +27,8 @@ constexpr std::string_view kInBackward =
 // Returns the time of the roles that belong to a limit.
 StepShare limit_part(const Findings& found, Limit limit) {
   const StepBasis& basis = found.basis;
+  if (const IdleCause cause = row_of(limit).cause; cause != IdleCause::count_)
+    return basis.share(found.causes[cause].ns);
   switch (limit) {
     case Limit::data_loading:
       return basis.part({Role::dataloader});
@@ -34,24 +36,11 @@ StepShare limit_part(const Findings& found, Limit limit) {
       return basis.part({Role::communication});
     case Limit::memory:
       return basis.part({Role::memcpy, Role::memset});
-    case Limit::launch_bound:
-      return basis.share(found.causes[IdleCause::launch].ns);
-    case Limit::host_code:
-      return basis.share(found.causes[IdleCause::host_code].ns);
-    case Limit::blocked:
-      return basis.share(found.causes[IdleCause::blocked].ns);
-    case Limit::queued:
-      return basis.share(found.causes[IdleCause::queued].ns);
-    case Limit::idle:
-      return basis.share(found.causes[IdleCause::idle].ns);
     case Limit::compute:
       return found.devices ? basis.part({Role::kernel}) : basis.part({Role::runtime, Role::cpu});
-    case Limit::straggler:
-    case Limit::inconclusive:
-    case Limit::count_:
-      break;
+    default:
+      return basis.share(0);
   }
-  return basis.share(0);
 }
 
 // Returns the time that the ranks of the basis waited for others, as far as the role has it.
@@ -105,13 +94,6 @@ void find_waiting(Verdict& verdict, const Findings& found) {
       std::min(waiting_ns(found, barriers ? Role::cpu : Role::communication), most_ns));
 }
 
-// Marks a share as unknown.
-void forget(LimitShare& share, std::string_view since) {
-  share.least_ns = 0;
-  share.most_ns = share.of_ns;
-  share.unknown_since = since;
-}
-
 std::string_view why_nobody_is_late(const Findings& found) {
   const RankWaits& waits = found.waits;
   if (found.roles.size() < 2) return "one rank only, which is compared with nobody";
@@ -123,18 +105,18 @@ std::string_view why_nobody_is_late(const Findings& found) {
 
 void find_bounds(Verdict& verdict, const Findings& found) {
   if (!found.loader.instrumented)
-    forget(verdict.shares[Limit::data_loading], "the data loader is not instrumented");
+    verdict.shares[Limit::data_loading].forget("the data loader is not instrumented");
   if (const std::string_view why = why_nobody_is_late(found); !why.empty())
-    forget(verdict.shares[Limit::straggler], why);
+    verdict.shares[Limit::straggler].forget(why);
   // Without collectives it is not known how ranks work together.
   if (found.roles.size() > 1 && found.waits.kind == MeetingKind::none &&
       verdict.shares[Limit::communication].ns == 0)
-    forget(verdict.shares[Limit::communication], "no collectives were recorded");
-  if (!found.devices) forget(verdict.shares[Limit::memory], kNoDevices);
+    verdict.shares[Limit::communication].forget("no collectives were recorded");
+  if (!found.devices) verdict.shares[Limit::memory].forget(kNoDevices);
   for (const Limit limit : kIdleLimits) {
     LimitShare& share = verdict.shares[limit];
     if (!found.devices) {
-      forget(share, kNoDevices);
+      share.forget(kNoDevices);
     } else if (verdict.not_recorded.share() >= kMuchNotRecorded) {
       share.most_ns = saturating_add(share.ns, verdict.not_recorded.ns);
       share.unknown_since = kNotRecorded;
@@ -154,14 +136,12 @@ void find_bounds(Verdict& verdict, const Findings& found) {
     communication.unknown_since = kOtherEnds;
   }
   if (found.basis.steps.count() == 0)
-    for (std::size_t i = 0; i < kLimitCount; ++i)
-      forget(verdict.shares[static_cast<Limit>(i)], kNoSteps);
+    for (const Limit limit : kAllOf<Limit>) verdict.shares[limit].forget(kNoSteps);
 }
 
 void find_shares(Verdict& verdict, const Findings& found) {
   verdict.of = found.basis.owner;
-  for (std::size_t i = 0; i < kLimitCount; ++i) {
-    const Limit limit = static_cast<Limit>(i);
+  for (const Limit limit : kAllOf<Limit>) {
     const StepShare part = limit_part(found, limit);
     verdict.shares[limit] = {part, part.ns, part.ns, {}};
   }
@@ -185,17 +165,13 @@ void find_shares(Verdict& verdict, const Findings& found) {
 // communication.
 Weights weigh_limits(const Verdict& verdict, const Findings& found, std::int64_t communication_ns) {
   ByLimit<StepShare> parts;
-  for (std::size_t i = 0; i < kLimitCount; ++i)
-    parts[static_cast<Limit>(i)] = verdict.shares[static_cast<Limit>(i)];
+  for (const Limit limit : kAllOf<Limit>) parts[limit] = verdict.shares[limit];
   parts[verdict.waiting_in].ns -= verdict.waiting.ns;
   parts[Limit::communication].ns += communication_ns;
   parts[verdict.waiting_in].ns -= communication_ns;
   parts[Limit::queued].ns -= std::min(found.causes.queued_before_ns, parts[Limit::queued].ns);
   Weights weights;
-  for (std::size_t i = 0; i < kLimitCount; ++i) {
-    const Limit limit = static_cast<Limit>(i);
-    weights[limit] = parts[limit].share();
-  }
+  for (const Limit limit : kAllOf<Limit>) weights[limit] = parts[limit].share();
   weights[Limit::data_loading] =
       std::max(weights[Limit::data_loading], verdict.delays[Limit::data_loading].share());
   // If the last rank changes, the delay may be noise; the evidence reports it.
@@ -303,16 +279,13 @@ void find_kind(Verdict& verdict, const Findings& found) {
 // others.
 void find_statuses(Verdict& verdict, const Findings& found) {
   verdict.events = found.events;
-  for (std::size_t i = 0; i < kLimitCount; ++i) {
-    const Limit limit = static_cast<Limit>(i);
+  for (const Limit limit : kAllOf<Limit>) {
     const LimitShare& share = verdict.shares[limit];
     const bool is_told = share.unknown_since.empty() || share.ns > 0;
     verdict.status[limit] = is_told ? Status::measured : Status::cannot_tell;
   }
-  constexpr std::array kCauses{IdleCause::launch, IdleCause::host_code, IdleCause::idle};
-  constexpr std::array kLimits{Limit::launch_bound, Limit::host_code, Limit::idle};
-  for (std::size_t i = 0; i < kCauses.size(); ++i)
-    if (found.causes[kCauses[i]].inferred_ns > 0) verdict.status[kLimits[i]] = Status::inferred;
+  for (const Limit limit : kIdleLimits)
+    if (found.causes[row_of(limit).cause].inferred_ns > 0) verdict.status[limit] = Status::inferred;
   Status& communication = verdict.status[Limit::communication];
   const bool may_wait = found.lacks_ranks() || verdict.untold.ns > 0;
   if (may_wait && verdict.shares[Limit::communication].ns > 0) communication = Status::inferred;
@@ -321,29 +294,6 @@ void find_statuses(Verdict& verdict, const Findings& found) {
 }
 
 }  // namespace
-
-double limit_threshold(Limit limit) {
-  switch (limit) {
-    case Limit::data_loading:
-      return 0.05;
-    case Limit::communication:
-    case Limit::straggler:
-    case Limit::memory:
-      return 0.10;
-    case Limit::host_code:
-    case Limit::blocked:
-    case Limit::queued:
-    case Limit::idle:
-      return 0.15;
-    case Limit::launch_bound:
-      return 0.30;
-    case Limit::compute:
-    case Limit::inconclusive:
-    case Limit::count_:
-      break;
-  }
-  return 0.50;
-}
 
 std::string_view to_string(Status status) {
   static constexpr std::string_view kNames[] = {"measured", "inferred", "cannot tell"};
@@ -418,8 +368,7 @@ EventCounts count_events(const Run& run, const RankEvents& rank) {
 // Counts the events of which each share is the time; steps, if it is not the time of events.
 ByLimit<std::size_t> count_events(const Run& run, const Findings& found) {
   ByLimit<std::size_t> events;
-  for (std::size_t i = 0; i < kLimitCount; ++i)
-    events[static_cast<Limit>(i)] = found.basis.steps.count();
+  for (const Limit limit : kAllOf<Limit>) events[limit] = found.basis.steps.count();
   events[Limit::straggler] = found.waits.steps.size();
   events[Limit::data_loading] = 0;
   if (found.devices)
@@ -434,10 +383,7 @@ ByLimit<std::size_t> count_events(const Run& run, const Findings& found) {
     events[Limit::memory] += counts.copies;
   }
   if (!found.devices) return events;
-  constexpr std::array kCauses{IdleCause::launch, IdleCause::host_code, IdleCause::blocked,
-                               IdleCause::queued, IdleCause::idle};
-  for (std::size_t i = 0; i < kCauses.size(); ++i)
-    events[kIdleLimits[i]] = found.causes[kCauses[i]].parts;
+  for (const Limit limit : kIdleLimits) events[limit] = found.causes[row_of(limit).cause].parts;
   return events;
 }
 
@@ -453,10 +399,8 @@ Findings::Findings(const Run& run)
       lost_all(basis.steps.count() == 0 &&
                std::any_of(run.ranks.begin(), run.ranks.end(),
                            [](const RankEvents& rank) { return rank.steps.lost > 0; })),
-      devices(std::any_of(run.ranks.begin(), run.ranks.end(),
-                          [](const RankEvents& rank) { return rank.has_devices(); })),
-      has_frames(std::any_of(run.ranks.begin(), run.ranks.end(),
-                             [](const RankEvents& rank) { return rank.has_frames(); })),
+      devices(has_devices(run)),
+      has_frames(std::ranges::any_of(run.ranks, &RankEvents::has_frames)),
       trains(may_communicate(basis) && is_training(run)),
       world_size(std::max(run.ranks.size(), find_stated_ranks(run))),
       is_alone(is_one_of_some(run, basis)),

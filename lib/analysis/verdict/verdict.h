@@ -8,6 +8,7 @@
 #include "analysis/waits/rank_waits.h"
 #include "analysis/waits/stage_waits.h"
 #include "analysis/waits/step_roles.h"
+#include "base/by_enum.h"
 #include "run/run.h"
 
 #include <array>
@@ -41,28 +42,44 @@ enum class Limit : std::uint8_t {
   count_  // the number of limits, not a limit
 };
 inline constexpr std::size_t kLimitCount = static_cast<std::size_t>(Limit::count_);
-inline constexpr std::array<std::string_view, kLimitCount> kLimitNames{
-    "data-loading", "communication", "straggler", "memory",  "launch-bound", "host-code",
-    "blocked",      "queued",        "idle",      "compute", "inconclusive"};
-// The limits of an idle device, see idle_causes.h.
+struct LimitRow {
+  std::string_view name;
+  double threshold;                     // the share from which the limit is worth a verdict
+  IdleCause cause = IdleCause::count_;  // of an idle device, if the limit is one of those
+};
+inline constexpr std::array<LimitRow, kLimitCount> kLimits{{
+    {"data-loading", 0.05},
+    {"communication", 0.10},
+    {"straggler", 0.10},
+    {"memory", 0.10},
+    {"launch-bound", 0.30, IdleCause::launch},
+    {"host-code", 0.15, IdleCause::host_code},
+    {"blocked", 0.15, IdleCause::blocked},
+    {"queued", 0.15, IdleCause::queued},
+    {"idle", 0.15, IdleCause::idle},
+    {"compute", 0.50},
+    {"inconclusive", 0.50},
+}};
+inline constexpr std::array kLimitNames = [] {
+  std::array<std::string_view, kLimitCount> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kLimits[i].name;
+  return names;
+}();
 inline constexpr std::array kIdleLimits{Limit::launch_bound, Limit::host_code, Limit::blocked,
                                         Limit::queued, Limit::idle};
 
-constexpr std::string_view limit_name(Limit limit) {
-  return kLimitNames[static_cast<std::size_t>(limit)];
+constexpr const LimitRow& row_of(Limit limit) {
+  return kLimits[static_cast<std::size_t>(limit)];
 }
-// Returns the share from which a limit is worth a verdict.
-double limit_threshold(Limit limit);
+constexpr std::string_view limit_name(Limit limit) {
+  return row_of(limit).name;
+}
+constexpr double limit_threshold(Limit limit) {
+  return row_of(limit).threshold;
+}
 
 template <typename Value>
-class ByLimit {
- public:
-  Value& operator[](Limit limit) { return values_[static_cast<std::size_t>(limit)]; }
-  const Value& operator[](Limit limit) const { return values_[static_cast<std::size_t>(limit)]; }
-
- private:
-  std::array<Value, kLimitCount> values_{};
-};
+using ByLimit = ByEnum<Limit, Value>;
 
 // A part of the steps, as in `trace-stats steps`. The true value lies between two bounds, which
 // differ if the traces do not show all of it.
@@ -72,6 +89,12 @@ struct LimitShare : StepShare {
   std::string unknown_since = {};  // reason why the bounds differ
 
   bool is_known() const { return least_ns == most_ns; }
+  // Marks all of it as unknown.
+  void forget(std::string_view since) {
+    least_ns = 0;
+    most_ns = of_ns;
+    unknown_since = since;
+  }
 };
 
 // The way in which a figure is known.

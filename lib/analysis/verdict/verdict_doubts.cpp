@@ -63,21 +63,13 @@ void doubt_shares(Verdict& verdict, const Findings& found) {
   }
   if (!found.doubts.not_recorded.empty())
     for (const Limit limit : {Limit::compute, Limit::communication})
-      if (LimitShare& share = verdict.shares[limit]; share.unknown_since.empty()) {
-        share.least_ns = 0;
-        share.most_ns = share.of_ns;
-        share.unknown_since = found.doubts.not_recorded;
-      }
+      if (LimitShare& share = verdict.shares[limit]; share.unknown_since.empty())
+        share.forget(found.doubts.not_recorded);
   if (found.doubts.not_understood.empty()) return;
   for (const Limit limit : kOfDevice) verdict.shares[limit] = {found.basis.share(0), 0, 0, {}};
-  for (std::size_t i = 0; i < kLimitCount; ++i) {
-    const Limit limit = static_cast<Limit>(i);
-    if (limit == Limit::straggler || limit == Limit::inconclusive) continue;
-    LimitShare& share = verdict.shares[limit];
-    share.least_ns = 0;
-    share.most_ns = share.of_ns;
-    share.unknown_since = found.doubts.not_understood;
-  }
+  for (const Limit limit : kAllOf<Limit>)
+    if (limit != Limit::straggler && limit != Limit::inconclusive)
+      verdict.shares[limit].forget(found.doubts.not_understood);
   verdict.waiting = found.basis.share(0);
 }
 
@@ -89,16 +81,11 @@ void take_out_programs(Verdict& verdict, const Findings& found) {
 }
 
 void doubt_kind(Verdict& verdict, const Findings& found) {
-  if (!found.doubts.cut.empty() && found.doubts.not_understood.empty()) {
+  const DeviceDoubts& doubts = found.doubts;
+  if (!doubts.not_understood.empty() || !doubts.cut.empty()) {
     verdict.kind = Limit::inconclusive;
     verdict.possible.clear();
-    verdict.why = found.doubts.cut;
-    return;
-  }
-  if (!found.doubts.not_understood.empty()) {
-    verdict.kind = Limit::inconclusive;
-    verdict.possible.clear();
-    verdict.why = found.doubts.not_understood;
+    verdict.why = doubts.not_understood.empty() ? doubts.cut : doubts.not_understood;
   } else if (is_of_launches(verdict, found)) {
     verdict.kind = Limit::inconclusive;
     verdict.possible = {Limit::compute, Limit::communication};

@@ -109,8 +109,7 @@ std::string more_text(const Verdict& verdict, const Findings& found, Limit limit
 }
 
 void add_shares(const Verdict& verdict, const Findings& found, std::vector<std::string>& evidence) {
-  for (std::size_t i = 0; i < kLimitCount; ++i) {
-    const Limit limit = static_cast<Limit>(i);
+  for (const Limit limit : kAllOf<Limit>) {
     const LimitShare& share = verdict.shares[limit];
     if (share.share() < kLeastTold) continue;
     evidence.push_back(fmt::format("{} {}{}", limit_name(limit), percent_text(share),
@@ -239,13 +238,10 @@ std::string compute_advice(const Findings& found) {
   if (!found.devices)
     return "faster operators and functions on the host; see trace-stats summarize, tree";
   const DeviceFacts& facts = found.facts;
-  const auto share_of = [](std::int64_t part, std::int64_t all) {
-    return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
-  };
-  if (facts.fp8_ns == 0 && share_of(facts.plain_ns, facts.kernel_ns) >= kIsMultiplied &&
-      share_of(facts.tensor_ns, facts.eligible_ns) < kUsesTensorCores)
+  if (facts.fp8_ns == 0 && ratio(facts.plain_ns, facts.kernel_ns) >= kIsMultiplied &&
+      ratio(facts.tensor_ns, facts.eligible_ns) < kUsesTensorCores)
     return "faster kernels: lower precision, tensor cores, fused operators";
-  if (share_of(facts.eligible_ns, facts.kernel_ns) < kIsMultiplied)
+  if (ratio(facts.eligible_ns, facts.kernel_ns) < kIsMultiplied)
     return fmt::format("fewer and faster kernels: fused operators{}; see trace-stats kernels",
                        may_compile(facts) ? " (torch.compile)" : "");
   return "faster kernels: larger shapes, fused operators; see trace-stats kernels";

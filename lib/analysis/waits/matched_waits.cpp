@@ -1,9 +1,12 @@
 #include "analysis/waits/matched_waits.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace traceloom {
 
@@ -34,90 +37,122 @@ std::vector<std::int64_t> StepFinder::totals(const Intervals& set) const {
   return totals;
 }
 
-ExposedTimes::ExposedTimes(const RankRoles& roles)
-    : kernels_(roles.sets[Role::kernel]),
-      copies_(roles.sets[Role::memcpy]),
-      fills_(roles.sets[Role::memset]) {}
-
-Intervals ExposedTimes::of(const Interval& time) {
-  Intervals rest = unite({time});
-  for (IntervalWindows* work : {&kernels_, &copies_, &fills_})
-    rest = subtract(rest, work->in(time));
-  return rest;
-}
-
-ExposedCommunication::ExposedCommunication(const std::vector<Collective>& collectives,
-                                           const std::vector<RankRoles>& roles,
-                                           const StepPlaces& places)
-    : roles_(roles), places_(places), parts_(places.ranks.size()) {
-  const std::map<std::size_t, std::size_t> numbers = places.numbers();
-  for (const Collective& what : collectives) {
-    const std::int64_t latency_ns = what.latency_ns();
-    for (const CollectivePart& part : what.parts)
-      if (const auto rank = numbers.find(part.rank); rank != numbers.end())
-        parts_[rank->second][what.group].push_back({{part.start_ns, part.end_ns}, latency_ns});
-  }
-  for (std::size_t rank = 0; rank < parts_.size(); ++rank) {
-    Groups groups;
-    for (const auto& [group, parts] : parts_[rank]) groups.push_back(group);
-    all_.push_back(&times_in(rank, std::move(groups)));
-  }
-}
-
-std::int64_t ExposedCommunication::longer_ns(std::size_t rank, std::size_t other,
-                                             std::size_t step) {
-  const StepTimes& own = times_without(rank, other);
-  const StepTimes& others = times_without(other, rank);
-  const std::int64_t more_ns = own.latency_ns[step] - others.latency_ns[step];
-  const std::int64_t own_ns = std::clamp<std::int64_t>(more_ns, 0, own.exposed_ns[step]);
-  const std::int64_t others_ns = std::clamp<std::int64_t>(-more_ns, 0, others.exposed_ns[step]);
-  return (all_[rank]->exposed_ns[step] - own_ns) - (all_[other]->exposed_ns[step] - others_ns);
-}
-
-const ExposedCommunication::StepTimes& ExposedCommunication::times_in(std::size_t rank,
-                                                                      Groups groups) {
-  const auto [times, is_new] = found_.try_emplace({rank, std::move(groups)});
-  if (is_new) times->second = find_times(rank, times->first.second);
-  return times->second;
-}
-
-// Returns the times in the groups to which the other rank does not belong. Most pairs have the same
-// groups.
-const ExposedCommunication::StepTimes& ExposedCommunication::times_without(std::size_t rank,
-                                                                           std::size_t other) {
-  const auto [pair, is_new] = without_.try_emplace({rank, other}, nullptr);
-  if (!is_new) return *pair->second;
-  Groups groups;
-  for (const auto& [group, parts] : parts_[rank])
-    if (parts_[other].count(group) == 0) groups.push_back(group);
-  pair->second = &times_in(rank, std::move(groups));
-  return *pair->second;
-}
-
-ExposedCommunication::StepTimes ExposedCommunication::find_times(std::size_t rank,
-                                                                 const Groups& groups) const {
-  const RankRoles& roles = roles_[places_.ranks[rank]];
-  const StepFinder steps(roles, places_.step_index[rank]);
-  StepTimes times;
-  times.latency_ns.resize(places_.step_index[rank].size());
-  Intervals all;
-  for (const ProcessGroup& group : groups)
-    for (const Part& part : parts_[rank].at(group)) {
-      all.push_back(part.time);
-      if (const std::optional<std::size_t> step = steps.step_at(part.time.from_ns))
-        add_to(times.latency_ns[*step], part.latency_ns);
-    }
-  ExposedTimes exposed(roles);
-  Intervals shown;
-  for (const Interval& time : unite(std::move(all))) {
-    const Intervals rest = exposed.of(time);
-    shown.insert(shown.end(), rest.begin(), rest.end());
-  }
-  times.exposed_ns = steps.totals(shown);
-  return times;
-}
-
 namespace {
+
+// Returns the parts of given times, which must ascend by their begin, that no work of the rank's
+// devices hides. The roles must outlive it.
+class ExposedTimes {
+ public:
+  explicit ExposedTimes(const RankRoles& roles)
+      : work_{IntervalWindows(roles.sets[Role::kernel]), IntervalWindows(roles.sets[Role::memcpy]),
+              IntervalWindows(roles.sets[Role::memset])} {}
+
+  Intervals of(const Interval& time) {
+    Intervals rest = unite({time});
+    for (IntervalWindows& work : work_) rest = subtract(rest, work.in(time));
+    return rest;
+  }
+
+ private:
+  std::array<IntervalWindows, 3> work_;
+};
+
+// ExposedCommunication: how much more exposed communication one rank has than another.
+//
+// A wait that work of the device hides still delays later collectives, which are then no longer
+// hidden. So the exposed communication of the waiting rank is longer than that of the rank it waits
+// for. It may also be longer because the rank has more work in groups to which the other does not
+// belong; the time of those, without waiting, does not count.
+
+// Ranks are places in RankWaits::ranks. Its arguments must outlive it. Not thread-safe.
+class ExposedCommunication {
+ public:
+  ExposedCommunication(const std::vector<Collective>& collectives,
+                       const std::vector<RankRoles>& roles, const RankWaits& waits)
+      : roles_(roles), waits_(waits), parts_(waits.ranks.size()) {
+    const std::map<std::size_t, std::size_t> numbers = waits.numbers();
+    for (const Collective& what : collectives) {
+      const std::int64_t latency_ns = what.latency_ns();
+      for (const CollectivePart& part : what.parts)
+        if (const auto rank = numbers.find(part.rank); rank != numbers.end())
+          parts_[rank->second][what.group].push_back({{part.start_ns, part.end_ns}, latency_ns});
+    }
+    for (std::size_t rank = 0; rank < parts_.size(); ++rank) {
+      Groups groups;
+      for (const auto& [group, parts] : parts_[rank]) groups.push_back(group);
+      all_.push_back(&times_in(rank, std::move(groups)));
+    }
+  }
+
+  // Compares one step of both ranks; negative if the communication of `rank` is shorter.
+  std::int64_t longer_ns(std::size_t rank, std::size_t other, std::size_t step) {
+    const StepTimes& own = times_without(rank, other);
+    const StepTimes& others = times_without(other, rank);
+    const std::int64_t more_ns = own.latency_ns[step] - others.latency_ns[step];
+    const std::int64_t own_ns = std::clamp<std::int64_t>(more_ns, 0, own.exposed_ns[step]);
+    const std::int64_t others_ns = std::clamp<std::int64_t>(-more_ns, 0, others.exposed_ns[step]);
+    return (all_[rank]->exposed_ns[step] - own_ns) - (all_[other]->exposed_ns[step] - others_ns);
+  }
+
+ private:
+  using Groups = std::vector<ProcessGroup>;
+  // The times of a rank in some groups, by step.
+  struct StepTimes {
+    std::vector<std::int64_t> exposed_ns;
+    std::vector<std::int64_t> latency_ns;  // time after all ranks had come
+  };
+  struct Part {
+    Interval time;
+    std::int64_t latency_ns;
+  };
+
+  const StepTimes& times_in(std::size_t rank, Groups groups) {
+    const auto [times, is_new] = found_.try_emplace({rank, std::move(groups)});
+    if (is_new) times->second = find_times(rank, times->first.second);
+    return times->second;
+  }
+
+  // Returns the times in the groups to which the other rank does not belong. Most pairs have the
+  // same groups.
+  const StepTimes& times_without(std::size_t rank, std::size_t other) {
+    const auto [pair, is_new] = without_.try_emplace({rank, other}, nullptr);
+    if (!is_new) return *pair->second;
+    Groups groups;
+    for (const auto& [group, parts] : parts_[rank])
+      if (parts_[other].count(group) == 0) groups.push_back(group);
+    pair->second = &times_in(rank, std::move(groups));
+    return *pair->second;
+  }
+
+  StepTimes find_times(std::size_t rank, const Groups& groups) const {
+    const RankRoles& roles = roles_[waits_.ranks[rank]];
+    const StepFinder steps(roles, waits_.step_index[rank]);
+    StepTimes times;
+    times.latency_ns.resize(waits_.steps.size());
+    Intervals all;
+    for (const ProcessGroup& group : groups)
+      for (const Part& part : parts_[rank].at(group)) {
+        all.push_back(part.time);
+        if (const std::optional<std::size_t> step = steps.step_at(part.time.from_ns))
+          add_to(times.latency_ns[*step], part.latency_ns);
+      }
+    ExposedTimes exposed(roles);
+    Intervals shown;
+    for (const Interval& time : unite(std::move(all))) {
+      const Intervals rest = exposed.of(time);
+      shown.insert(shown.end(), rest.begin(), rest.end());
+    }
+    times.exposed_ns = steps.totals(shown);
+    return times;
+  }
+
+  const std::vector<RankRoles>& roles_;
+  const RankWaits& waits_;
+  std::vector<std::map<ProcessGroup, std::vector<Part>>> parts_;  // [rank]: keyed by group
+  std::map<std::pair<std::size_t, Groups>, StepTimes> found_;
+  std::vector<const StepTimes*> all_;  // [rank]
+  std::map<std::pair<std::size_t, std::size_t>, const StepTimes*> without_;
+};
 
 constexpr double kLeastMatched = 0.5;  // share of a rank's time in communication
 constexpr double kMostAfter = 0.25;    // share of a wait; with more, the rank waited for others
@@ -167,37 +202,6 @@ class Meetings {
   std::vector<std::pair<std::int64_t, const Collective*>> ends_;
 };
 
-// Returns the waits of one rank between two instants.
-class WaitedTimes {
- public:
-  void add(const Intervals& times) { set_.insert(set_.end(), times.begin(), times.end()); }
-  void finish() {
-    set_ = unite(std::move(set_));
-    std::int64_t sum = 0;
-    for (const Interval& time : set_) {
-      before_.push_back(sum);
-      add_to(sum, length_ns(time));
-    }
-  }
-  std::int64_t ns(const Interval& window) const {
-    return window.from_ns < window.to_ns ? until(window.to_ns) - until(window.from_ns) : 0;
-  }
-
- private:
-  std::int64_t until(std::int64_t ns) const {
-    const auto next =
-        std::lower_bound(set_.begin(), set_.end(), ns,
-                         [](const Interval& time, std::int64_t at) { return time.from_ns < at; });
-    if (next == set_.begin()) return 0;
-    const Interval& last = *(next - 1);
-    return before_[static_cast<std::size_t>(next - set_.begin()) - 1] + std::min(ns, last.to_ns) -
-           last.from_ns;
-  }
-
-  Intervals set_;
-  std::vector<std::int64_t> before_;  // sum of the intervals before each interval
-};
-
 // The waits of one rank in one step, for one other rank or for all.
 struct WaitTimes {
   Intervals all;
@@ -217,22 +221,22 @@ struct WaitTimes {
 class WaitFinder {
  public:
   WaitFinder(const std::vector<Collective>& matched, const std::vector<RankRoles>& roles,
-             const StepPlaces& places)
-      : places_(places),
-        numbers_(places.numbers()),
-        communication_(matched, roles, places),
-        meetings_(places.ranks.size()) {
-    for (std::size_t i = 0; i < places.ranks.size(); ++i)
-      finders_.emplace_back(roles[places.ranks[i]], places.step_index[i]);
+             const RankWaits& waits)
+      : waits_(waits),
+        numbers_(waits.numbers()),
+        communication_(matched, roles, waits),
+        meetings_(waits.ranks.size()),
+        exposed_(waits.ranks.size()) {
+    for (std::size_t i = 0; i < waits.ranks.size(); ++i)
+      finders_.emplace_back(roles[waits.ranks[i]], waits.step_index[i]);
     for (const Collective& what : matched) add_pieces(what);
     for (Meetings& rank : meetings_) rank.sort();
     find_exposed(roles);
   }
 
   MatchedWaits find() {
-    const std::size_t steps = places_.step_index.empty() ? 0 : places_.step_index.front().size();
     MatchedWaits waits;
-    waits.wait_ns.assign(places_.ranks.size(), std::vector<std::int64_t>(steps, 0));
+    waits.wait_ns.assign(waits_.ranks.size(), std::vector<std::int64_t>(waits_.steps.size(), 0));
     waits.delay_ns = waits.wait_ns;
     add_waits(waits);
     add_delays(waits);
@@ -265,34 +269,37 @@ class WaitFinder {
     std::sort(pieces_.begin(), pieces_.end(), [](const WaitPiece& a, const WaitPiece& b) {
       return std::tuple(a.waiting, a.time.from_ns) < std::tuple(b.waiting, b.time.from_ns);
     });
-    waited_.resize(places_.ranks.size());
     std::optional<ExposedTimes> exposed;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       WaitPiece& piece = pieces_[i];
       if (i == 0 || pieces_[i - 1].waiting != piece.waiting)
-        exposed.emplace(roles[places_.ranks[piece.waiting]]);
+        exposed.emplace(roles[waits_.ranks[piece.waiting]]);
       piece.exposed = exposed->of(piece.time);
-      waited_[piece.waiting].add(piece.exposed);
+      Intervals& of_rank = exposed_[piece.waiting];
+      of_rank.insert(of_rank.end(), piece.exposed.begin(), piece.exposed.end());
     }
-    for (WaitedTimes& rank : waited_) rank.finish();
+    for (Intervals& of_rank : exposed_) {
+      of_rank = unite(std::move(of_rank));
+      waited_.emplace_back(of_rank);
+    }
   }
 
   // Returns the waits of the rank between its last collective with `other` and its part in this
   // one.
   std::int64_t waited_before(std::size_t rank, std::size_t other, std::size_t step,
-                             const CollectivePart& part) const {
+                             const CollectivePart& part) {
     const std::optional<std::int64_t> met =
-        meetings_[rank].last_with(places_.ranks[other], part.start_ns);
-    return waited_[rank].ns({met.value_or(finders_[rank].time(step).from_ns), part.start_ns});
+        meetings_[rank].last_with(waits_.ranks[other], part.start_ns);
+    return waited_[rank].in({met.value_or(finders_[rank].time(step).from_ns), part.start_ns});
   }
 
   // Returns the least time that any rank in the collective still waits for others in the step: if
   // they had left earlier, they would have waited that much longer for these others.
-  std::int64_t waited_after(const WaitPiece& piece) const {
+  std::int64_t waited_after(const WaitPiece& piece) {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (const CollectivePart& part : piece.what->parts)
       if (const auto rank = numbers_.find(part.rank); rank != numbers_.end())
-        least = std::min(least, waited_[rank->second].ns(
+        least = std::min(least, waited_[rank->second].in(
                                     {part.end_ns, finders_[rank->second].time(piece.step).to_ns}));
     return least;
   }
@@ -348,12 +355,13 @@ class WaitFinder {
     for (const auto& [key, ns] : least) waits.delay_ns[key.second][key.first] = ns;
   }
 
-  StepPlaces places_;
+  const RankWaits& waits_;
   std::map<std::size_t, std::size_t> numbers_;
   ExposedCommunication communication_;
   std::vector<StepFinder> finders_;
   std::vector<Meetings> meetings_;
-  std::vector<WaitedTimes> waited_;
+  std::vector<Intervals> exposed_;       // [rank]: waits that no work hides
+  std::vector<IntervalLengths> waited_;  // [rank]: their lengths
   std::vector<WaitPiece> pieces_;
   std::map<const Collective*, std::int64_t> waited_after_;
 };
@@ -374,15 +382,15 @@ bool covers_most(const std::vector<Collective>& matched, const std::vector<RankR
 // True if the time of ranks in broadcasts and the like differs so much that they wait for each
 // other in these, too.
 bool holds_waits(const std::vector<Collective>& with_root, const std::vector<RankRoles>& roles,
-                 const StepPlaces& places) {
-  std::vector<std::int64_t> spent(places.ranks.size(), 0);
-  const std::map<std::size_t, std::size_t> numbers = places.numbers();
+                 const RankWaits& waits) {
+  std::vector<std::int64_t> spent(waits.ranks.size(), 0);
+  const std::map<std::size_t, std::size_t> numbers = waits.numbers();
   for (const Collective& what : with_root)
     for (const CollectivePart& part : what.parts)
       if (const auto rank = numbers.find(part.rank); rank != numbers.end())
         add_to(spent[rank->second], part.end_ns - part.start_ns);
   std::int64_t steps_ns = 0;
-  for_each_shared(roles[places.ranks.front()].steps, places.step_index.front(),
+  for_each_shared(roles[waits.ranks.front()].steps, waits.step_index.front(),
                   [&](std::size_t, const StepRoles& step) { add_to(steps_ns, step.total_ns); });
   const auto [least, most] = std::minmax_element(spent.begin(), spent.end());
   return static_cast<double>(*most - *least) > kMostApart * static_cast<double>(steps_ns);
@@ -392,14 +400,14 @@ bool holds_waits(const std::vector<Collective>& with_root, const std::vector<Ran
 
 std::optional<MatchedWaits> find_matched_waits(const MatchedCollectives& collectives,
                                                const std::vector<RankRoles>& roles,
-                                               const StepPlaces& places) {
+                                               const RankWaits& waits) {
   std::vector<Collective> matched;
   std::vector<Collective> with_root;
   for (const Collective& what : collectives.matched)
     if (what.complete) (what.all_wait_for_all() ? matched : with_root).push_back(what);
-  if (matched.empty() || !covers_most(matched, roles, places.ranks)) return std::nullopt;
-  if (holds_waits(with_root, roles, places)) return std::nullopt;
-  return WaitFinder(matched, roles, places).find();
+  if (matched.empty() || !covers_most(matched, roles, waits.ranks)) return std::nullopt;
+  if (holds_waits(with_root, roles, waits)) return std::nullopt;
+  return WaitFinder(matched, roles, waits).find();
 }
 
 }  // namespace traceloom

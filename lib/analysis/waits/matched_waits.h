@@ -7,10 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -36,62 +33,6 @@ class StepFinder {
   std::vector<std::size_t> steps_;
 };
 
-// ExposedCommunication: how much more exposed communication one rank has than another.
-//
-//   ExposedCommunication exposed(matched, roles, places);
-//   exposed.longer_ns(rank, other, step)
-//
-// A wait that work of the device hides still delays later collectives, which are then no longer
-// hidden. So the exposed communication of the waiting rank is longer than that of the rank it waits
-// for. It may also be longer because the rank has more work in groups to which the other does not
-// belong; the time of those, without waiting, does not count.
-
-// Returns the parts of given times, which must ascend by their begin, that no work of the rank's
-// devices hides. The roles must outlive it.
-class ExposedTimes {
- public:
-  explicit ExposedTimes(const RankRoles& roles);
-  Intervals of(const Interval& time);
-
- private:
-  IntervalWindows kernels_;
-  IntervalWindows copies_;
-  IntervalWindows fills_;
-};
-
-// Ranks are numbers in StepPlaces::ranks. Its arguments must outlive it. Not thread-safe.
-class ExposedCommunication {
- public:
-  ExposedCommunication(const std::vector<Collective>& collectives,
-                       const std::vector<RankRoles>& roles, const StepPlaces& places);
-
-  // Compares one step of both ranks; negative if the communication of `rank` is shorter.
-  std::int64_t longer_ns(std::size_t rank, std::size_t other, std::size_t step);
-
- private:
-  using Groups = std::vector<ProcessGroup>;
-  // The times of a rank in some groups, by step.
-  struct StepTimes {
-    std::vector<std::int64_t> exposed_ns;
-    std::vector<std::int64_t> latency_ns;  // time after all ranks had come
-  };
-  struct Part {
-    Interval time;
-    std::int64_t latency_ns;
-  };
-
-  const StepTimes& times_in(std::size_t rank, Groups groups);
-  const StepTimes& times_without(std::size_t rank, std::size_t other);
-  StepTimes find_times(std::size_t rank, const Groups& groups) const;
-
-  const std::vector<RankRoles>& roles_;
-  const StepPlaces places_;
-  std::vector<std::map<ProcessGroup, std::vector<Part>>> parts_;  // [rank]: keyed by group
-  std::map<std::pair<std::size_t, Groups>, StepTimes> found_;
-  std::vector<const StepTimes*> all_;  // [rank]
-  std::map<std::pair<std::size_t, std::size_t>, const StepTimes*> without_;
-};
-
 // MatchedWaits: how long ranks waited in collectives for the rank that came last, step by step.
 //
 //   if (auto waits = find_matched_waits(match_collectives(run), roles, places))
@@ -101,8 +42,8 @@ class ExposedCommunication {
 // that spent the least time in it came last. The additional time of every other rank was waiting,
 // at the begin of its part. Waits of a rank in several collectives at the same time count once. The
 // part of a wait that the rank's own device work hides, which has to be done anyway, counts as far
-// as it makes the rank's exposed communication longer than that of the rank for which it waits
-// (matched_waits.h), because later collectives start later.
+// as it makes the rank's exposed communication longer than that of the rank for which it waits,
+// because later collectives start later.
 //
 // A rank that came last because it had waited for others itself is not blamed: the time that it
 // waited more than the other rank since their last common collective is not its delay. A delay also
@@ -117,12 +58,13 @@ struct MatchedWaits {
   WaitMatrix delay_ns;  // the least time that any other rank waited for this rank
 };
 
-// Uses collectives that all ranks of their group have and in which all wait for all: in a
-// broadcast, a reduce, a gather or a scatter some ranks leave before the last one comes. Returns
-// nullopt if the data prove too little: on some rank such collectives take less than half of the
-// time in communication, or ranks differ by a tenth of the steps in the other collectives.
+// `waits` has the ranks and steps to compare. Uses collectives that all ranks of their group have
+// and in which all wait for all: in a broadcast, a reduce, a gather or a scatter some ranks leave
+// before the last one comes. Returns nullopt if the data prove too little: on some rank such
+// collectives take less than half of the time in communication, or ranks differ by a tenth of the
+// steps in the other collectives.
 std::optional<MatchedWaits> find_matched_waits(const MatchedCollectives& collectives,
                                                const std::vector<RankRoles>& roles,
-                                               const StepPlaces& places);
+                                               const RankWaits& waits);
 
 }  // namespace traceloom

@@ -5,7 +5,6 @@
 #include "per_rank/per_rank.h"
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 
 namespace traceloom {
@@ -124,8 +123,8 @@ void add_rank(const RankRoles& roles, const PackedIntervals& barriers,
       met_ns[step] = times.all_ns[index[step]];
   });
   own[Role::communication] = 0;
-  for (std::size_t i = 0; i < kRoleCount; ++i)
-    own[static_cast<Role>(i)] /= static_cast<std::int64_t>(std::max<std::size_t>(index.size(), 1));
+  for (const Role role : kRoles)
+    own[role] /= static_cast<std::int64_t>(std::max<std::size_t>(index.size(), 1));
   waits.own_ns.push_back(own);
 }
 
@@ -149,12 +148,6 @@ std::int64_t mean_of(const std::vector<std::int64_t>& ns) {
          static_cast<std::int64_t>(ns.size());
 }
 
-std::int64_t lower_median(std::vector<std::int64_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // Returns the estimated waits of rank 0 in event/forward, for each step.
 std::vector<std::int64_t> find_root_waits(const std::vector<std::vector<std::int64_t>>& forward,
                                           const RankWaits& waits) {
@@ -168,7 +161,7 @@ std::vector<std::int64_t> find_root_waits(const std::vector<std::vector<std::int
       others.push_back(forward[rank][step]);
       latest_ns = std::min(latest_ns, waits.wait_ns[rank][step]);
     }
-    const std::int64_t longer_ns = forward[0][step] - lower_median(std::move(others));
+    const std::int64_t longer_ns = forward[0][step] - percentile(std::move(others), 50);
     if (longer_ns > 0 && latest_ns <= saturating_add(waits.wait_ns[0][step], longer_ns / kAsLate))
       root_ns[step] = longer_ns;
   }
@@ -227,8 +220,7 @@ void find_critical(RankWaits& waits) {
 void compare_matched(CollectivesOfRun& collectives, const std::vector<RankRoles>& roles,
                      RankWaits& waits) {
   if (waits.kind != MeetingKind::collectives) return;
-  std::optional<MatchedWaits> found =
-      find_matched_waits(collectives.get(), roles, {waits.ranks, waits.step_index});
+  std::optional<MatchedWaits> found = find_matched_waits(collectives.get(), roles, waits);
   if (!found) return;
   waits.one_by_one = true;
   waits.together_ns = std::exchange(waits.wait_ns, std::move(found->wait_ns));

@@ -23,7 +23,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -32,19 +31,6 @@ enum class MeetingKind : std::uint8_t {
   none,         // no event shows where ranks meet, or there is only one rank
   collectives,  // Role::communication
   barriers,     // SpanMark::barrier
-};
-
-// The ranks and steps that are compared.
-struct StepPlaces {
-  const std::vector<std::size_t>& ranks;                      // indices into Run::ranks
-  const std::vector<std::vector<std::uint32_t>>& step_index;  // [rank][step]: index in RankRoles
-
-  // Maps each rank to its place in `ranks`; other ranks are missing.
-  std::map<std::size_t, std::size_t> numbers() const {
-    std::map<std::size_t, std::size_t> found;
-    for (std::size_t i = 0; i < ranks.size(); ++i) found[ranks[i]] = i;
-    return found;
-  }
 };
 
 struct RankWaits {
@@ -74,6 +60,12 @@ struct RankWaits {
   std::int64_t root_wait_ns = 0;  // estimated wait of rank 0 in event/forward, in a mean step
   std::int64_t mean_step_ns = 0;
 
+  // Maps each rank to its place in `ranks`; other ranks are missing.
+  std::map<std::size_t, std::size_t> numbers() const {
+    std::map<std::size_t, std::size_t> found;
+    for (std::size_t i = 0; i < ranks.size(); ++i) found[ranks[i]] = i;
+    return found;
+  }
   // Values of a rank in a mean step.
   std::int64_t mean_wait_ns(std::size_t rank) const;
   std::int64_t mean_delay_ns(std::size_t rank) const;

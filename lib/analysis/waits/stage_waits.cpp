@@ -115,10 +115,7 @@ Messages find_messages(const Run& run, CollectivesOfRun& collectives,
 // Returns the parts of a rank's steps that are communication and no role before it, in Role's
 // order.
 Intervals exposed_communication(const RankRoles& roles) {
-  Intervals steps;
-  for (const StepRoles& step : roles.steps)
-    if (step.step.counted) steps.push_back(step.step.time);
-  Intervals left = intersect(unite(std::move(steps)), unpacked(roles.sets[Role::communication]));
+  Intervals left = intersect(roles.counted(), unpacked(roles.sets[Role::communication]));
   for (const Role role : {Role::kernel, Role::memcpy, Role::memset})
     left = subtract(left, unpacked(roles.sets[role]));
   return left;

@@ -54,12 +54,6 @@ void for_each_loader_span(const RankEvents& rank, Use use) {
   });
 }
 
-// Rounds halves up.
-std::int64_t rounded_mean(std::int64_t total, std::size_t count) {
-  const auto n = static_cast<Int128>(count);
-  return static_cast<std::int64_t>((2 * static_cast<Int128>(total) + n) / (2 * n));
-}
-
 // Calls use() for Python's functions on the threads to which the steps belong.
 template <typename Use>
 void for_each_code_frame(const Run& run, const RankEvents& rank, Use use) {
@@ -109,13 +103,11 @@ void for_each_device_role(const Run& run, const RankEvents& rank,
 }
 
 RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
-  std::array<IntervalPacker, kRoleCount> packers;
-  const auto add = [&](Role role, const HostSpan& span) {
-    packers[static_cast<std::size_t>(role)].add(span.interval());
-  };
+  ByEnum<Role, IntervalPacker> packers;
+  const auto add = [&](Role role, const HostSpan& span) { packers[role].add(span.interval()); };
   for_each_role_span(run, rank, add, add);
   RoleSets sets;
-  for (std::size_t i = 0; i < kRoleCount; ++i) sets[static_cast<Role>(i)] = packers[i].finish();
+  for (const Role role : kRoles) sets[role] = packers[role].finish();
   return sets;
 }
 
@@ -124,8 +116,8 @@ void RowCodec<StepRoles>::write(PackedWriter& to, const StepRoles& before, const
   unsigned taken = 0;
   unsigned hidden = 0;
   std::int64_t unit = 1000;
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
+  for (const Role role : kRoles) {
+    const auto i = static_cast<unsigned>(role);
     if (row.exclusive[role] != 0) taken |= 1U << i;
     if (row.raw[role] != row.exclusive[role]) hidden |= 1U << i;
     unit = std::min(unit, unit_of(row.exclusive[role], row.raw[role]));
@@ -133,8 +125,8 @@ void RowCodec<StepRoles>::write(PackedWriter& to, const StepRoles& before, const
   to.number(taken);
   to.number(hidden);
   to.byte(unit == 1 ? 0 : 1);
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
+  for (const Role role : kRoles) {
+    const auto i = static_cast<unsigned>(role);
     if ((taken >> i & 1U) != 0) to.signed_number(row.exclusive[role] / unit);
     if ((hidden >> i & 1U) != 0) to.signed_number(row.raw[role] / unit);
   }
@@ -146,8 +138,8 @@ void RowCodec<StepRoles>::read(PackedReader& from, StepRoles& row) {
   const std::uint64_t taken = from.number();
   const std::uint64_t hidden = from.number();
   const std::int64_t unit = from.byte() == 0 ? 1 : 1000;
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
+  for (const Role role : kRoles) {
+    const auto i = static_cast<unsigned>(role);
     row.exclusive[role] = (taken >> i & 1U) != 0 ? from.signed_number() * unit : 0;
     row.raw[role] = (hidden >> i & 1U) != 0 ? from.signed_number() * unit : row.exclusive[role];
   }
@@ -200,8 +192,7 @@ class StepGroup {
 RankRoles find_roles(const Run& run, const RankEvents& rank) {
   RankRoles roles{rank.rank, {}, find_role_sets(run, rank)};
   std::vector<IntervalWindows> sets;
-  sets.reserve(kRoleCount);
-  for (std::size_t i = 0; i < kRoleCount; ++i) sets.emplace_back(roles.sets[static_cast<Role>(i)]);
+  for (const Role role : kRoles) sets.emplace_back(roles.sets[role]);
   StepGroup group;
   for (const Step& step : rank.steps.list) {
     group.add(step);
@@ -228,8 +219,7 @@ StepRoles StepSum::mean() const {
   StepRoles means;
   if (count_ == 0) return means;
   means.total_ns = rounded_mean(sum_.total_ns, count_);
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
+  for (const Role role : kRoles) {
     means.exclusive[role] = rounded_mean(sum_.exclusive[role], count_);
     means.raw[role] = rounded_mean(sum_.raw[role], count_);
   }

@@ -1,6 +1,7 @@
 // The steps of all ranks: the roles that share their time, their lengths, and their phases.
 #pragma once
 
+#include "analysis/numbers.h"
 #include "analysis/report.h"
 #include "base/arithmetic.h"
 #include "run/event_class.h"
@@ -28,30 +29,18 @@ namespace traceloom {
 //   roles.steps[0].exclusive[Role::dataloader]
 
 // One number for each role, in ns.
-class RoleTimes {
- public:
-  std::int64_t& operator[](Role role) { return ns_[static_cast<std::size_t>(role)]; }
-  std::int64_t operator[](Role role) const { return ns_[static_cast<std::size_t>(role)]; }
+struct RoleTimes : ByEnum<Role, std::int64_t> {
   // Adds up; sums that do not fit are cut to the limit of int64.
   void add(const RoleTimes& other) {
-    for (std::size_t i = 0; i < kRoleCount; ++i) add_to(ns_[i], other.ns_[i]);
+    for (const Role role : kRoles) add_to((*this)[role], other[role]);
   }
-
- private:
-  std::array<std::int64_t, kRoleCount> ns_{};
 };
 
 // The shares of a total, one for each role; all are 0 if there is no total.
-class RoleShares {
- public:
+struct RoleShares : ByEnum<Role, double> {
   RoleShares(const RoleTimes& times, std::int64_t total_ns) {
-    for (std::size_t i = 0; i < kRoleCount && total_ns > 0; ++i)
-      shares_[i] = static_cast<double>(times[static_cast<Role>(i)]) / static_cast<double>(total_ns);
+    for (const Role role : kRoles) (*this)[role] = ratio(times[role], total_ns);
   }
-  double operator[](Role role) const { return shares_[static_cast<std::size_t>(role)]; }
-
- private:
-  std::array<double, kRoleCount> shares_{};
 };
 
 // The number of steps whose instants are processed at a time: runs with tiny steps have millions of
@@ -59,22 +48,7 @@ class RoleShares {
 inline constexpr std::size_t kStepsAtATime = 4096;
 
 // The instants at which events of a role ran on a rank. Roles overlap. Role::other is empty.
-class RoleSets {
- public:
-  PackedIntervals& operator[](Role role) { return sets_[static_cast<std::size_t>(role)]; }
-  const PackedIntervals& operator[](Role role) const {
-    return sets_[static_cast<std::size_t>(role)];
-  }
-
-  // For other processes: see team/wire.h.
-  template <typename Wire>
-  void wire(Wire& wire) {
-    for (PackedIntervals& set : sets_) wire(set);
-  }
-
- private:
-  std::array<PackedIntervals, kRoleCount> sets_;
-};
+using RoleSets = ByEnum<Role, PackedIntervals>;
 
 struct StepRoles {
   Step step;
@@ -99,7 +73,13 @@ struct RankRoles {
   PackedRows<StepRoles> steps;
   RoleSets sets;
 
-  // For other processes: see team/wire.h.
+  // Returns the times of the steps that count.
+  Intervals counted() const {
+    Intervals times;
+    for (const StepRoles& step : steps)
+      if (step.step.counted) times.push_back(step.step.time);
+    return unite(std::move(times));
+  }
   auto wired() { return std::tie(rank, steps, sets); }
 };
 
@@ -158,12 +138,10 @@ struct RoleForm {
 
 template <typename Row, typename Value>
 void append_roles(ColumnsOf<Row>& columns, const RoleForm& form, Value value) {
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
+  for (const Role role : kRoles)
     columns.push_back({fmt::format(fmt::runtime(form.key), role_name(role)), role_title(role),
                        form.kind, role_readers(role),
                        [role, value](const Row& row) { return value(row, role); }});
-  }
 }
 
 // longest_steps: the length of each step of a run, which is that on the rank on which it takes

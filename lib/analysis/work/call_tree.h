@@ -31,7 +31,6 @@ struct FrameSum {
   std::string inner = {};  // text() of the frame in it that has most of that time
   std::int64_t inner_ns = 0;
 
-  // For other processes: see team/wire.h.
   auto wired() { return std::tie(name, file, ns, inner, inner_ns); }
 
   // Returns "preprocess (transformers/pipelines/video_classification.py)".

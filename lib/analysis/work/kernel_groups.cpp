@@ -3,10 +3,8 @@
 #include "analysis/work/launching_host.h"
 #include "analysis/work/work_names.h"
 #include "base/arithmetic.h"
-#include "per_rank/per_rank.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -38,29 +36,12 @@ void KernelGroup::add(KernelGroup more) {
   add_values(times, std::move(more.times));
   blocks.add(more.blocks);
   occupancy.add(more.occupancy);
-  short_count += more.short_count;
-  add_to(short_ns, more.short_ns);
-  add_to(tensor_ns, more.tensor_ns);
   collectives.merge(more.collectives);
-  add_to(told_ns, more.told_ns);
+  add_sums(sums(), more.sums());
 }
 
 void KernelGroup::finish() {
   stats = time_stats(std::exchange(times, {}));
-}
-
-void KernelTotals::add(const KernelTotals& more) {
-  count += more.count;
-  short_count += more.short_count;
-  add_to(total_ns, more.total_ns);
-  add_to(short_ns, more.short_ns);
-  add_to(tensor_ns, more.tensor_ns);
-  add_to(told_ns, more.told_ns);
-  add_to(eligible_ns, more.eligible_ns);
-  add_to(not_launched_ns, more.not_launched_ns);
-  add_to(devices_ns, more.devices_ns);
-  any_measured |= more.any_measured;
-  any_collective |= more.any_collective;
 }
 
 KernelGroups::KernelGroups(const Run& run, const KernelsOptions& options)
@@ -123,18 +104,14 @@ void KernelGroups::add_kernel(const RankEvents& rank, const DeviceSpan& span,
   group.times.push_back(ns);
   ++totals_.count;
   add_to(totals_.total_ns, ns);
-  if (ns < kShortNs) {
-    ++group.short_count;
-    add_to(group.short_ns, ns);
-    ++totals_.short_count;
-    add_to(totals_.short_ns, ns);
-  }
-  if (const std::optional<bool> tensor_cores = tensor_[span.label]) {
-    add_to(group.told_ns, ns);
-    add_to(totals_.told_ns, ns);
-    if (*tensor_cores) add_to(group.tensor_ns, ns);
-    if (*tensor_cores) add_to(totals_.tensor_ns, ns);
-  }
+  const std::optional<bool> tensor_cores = tensor_[span.label];
+  const bool is_short = ns < kShortNs;
+  KernelSums own{.short_count = is_short ? 1 : 0,
+                 .short_ns = is_short ? ns : 0,
+                 .tensor_ns = tensor_cores.value_or(false) ? ns : 0,
+                 .told_ns = tensor_cores ? ns : 0};
+  add_sums(group.sums(), own.sums());
+  add_sums(totals_.KernelSums::sums(), own.sums());
   if (launcher == nullptr)
     add_to(totals_.not_launched_ns, ns);
   else if (eligible_[launcher->label])
@@ -177,82 +154,6 @@ std::int64_t KernelGroups::type_of(std::int64_t op, std::int64_t kernel) {
 std::string_view find_shape(std::string_view arguments) {
   const std::string_view dims = find_detail(arguments, "Input Dims");
   return dims.empty() ? find_detail(arguments, "Input dims") : dims;
-}
-
-namespace {
-
-constexpr std::array<std::string_view, 3> kTypes{"computation", "communication", "memory"};
-using TypeSets = std::array<Intervals, kTypes.size()>;
-
-std::size_t type_of(Role role) {
-  if (role == Role::kernel) return 0;
-  return role == Role::communication ? 1 : 2;
-}
-
-// Returns the instants at which exactly the types of `mask` run.
-Intervals only(const TypeSets& sets, std::size_t mask) {
-  Intervals instants;
-  bool any = false;
-  for (std::size_t type = 0; type < sets.size(); ++type) {
-    if ((mask >> type & 1U) == 0) continue;
-    instants = any ? intersect(instants, sets[type]) : sets[type];
-    any = true;
-  }
-  for (std::size_t type = 0; type < sets.size(); ++type)
-    if ((mask >> type & 1U) == 0) instants = subtract(instants, sets[type]);
-  return instants;
-}
-
-std::string name_of(std::size_t mask) {
-  std::string name;
-  for (std::size_t type = 0; type < kTypes.size(); ++type)
-    if ((mask >> type & 1U) != 0) {
-      if (!name.empty()) name += " overlapping ";
-      name += kTypes[type];
-    }
-  return name;
-}
-
-// The time of each mask of types.
-using MaskTimes = std::array<std::int64_t, std::size_t{1} << kTypes.size()>;
-
-MaskTimes find_mask_times(const Run& run, const RankEvents& rank) {
-  std::map<std::int32_t, TypeSets> devices;
-  rank.for_each_device([&](const DeviceSpan& span) {
-    devices[span.device][type_of(run.labels.kind(span.label).role)].push_back(span.interval());
-  });
-  MaskTimes times{};
-  for (auto& [device, sets] : devices) {
-    for (Intervals& set : sets) set = unite(std::move(set));
-    for (std::size_t mask = 1; mask < times.size(); ++mask)
-      add_to(times[mask], total_ns(only(sets, mask)));
-  }
-  return times;
-}
-
-}  // namespace
-
-Table kernel_types_table(const Run& run) {
-  MaskTimes sums{};
-  std::int64_t all_ns = 0;
-  const auto find = [&](std::size_t rank) { return find_mask_times(run, run.ranks[rank]); };
-  for (const MaskTimes& times : per_rank<MaskTimes>(run, find))
-    for (std::size_t mask = 1; mask < sums.size(); ++mask) {
-      add_to(sums[mask], times[mask]);
-      add_to(all_ns, times[mask]);
-    }
-  using enum ColumnKind;
-  using Row = std::size_t;
-  const ColumnsOf<Row> columns{
-      {"type", "Type", text, &name_of},
-      {"total_ns", "Total", duration, [&](Row mask) { return sums[mask]; }},
-      {"share", "Share", share, [&](Row mask) { return share_cell(sums[mask], all_ns); }},
-  };
-  Table table = empty_table(columns);
-  for (std::size_t mask = 1; mask < sums.size(); ++mask)
-    if (sums[mask] > 0) add_row(table, columns, mask);
-  table.sort_by("total_ns");
-  return table;
 }
 
 }  // namespace traceloom

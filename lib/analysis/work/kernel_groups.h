@@ -1,4 +1,4 @@
-// The kernels of a run, grouped by their properties, and all work of devices by its type.
+// The kernels of a run, grouped by their properties.
 #pragma once
 
 #include "analysis/numbers.h"
@@ -6,7 +6,6 @@
 #include "run/event_columns.h"
 #include "run/run.h"
 #include "table/columns.h"
-#include "table/table.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,10 +18,8 @@
 
 namespace traceloom {
 
-// KernelsOptions: what tells the rows of a table of kernels apart.
-
-// The properties that separate rows. All except name, type and rank need a run that was read with
-// details, shape and arguments one that was read with arguments.
+// The properties that separate the rows of a table of kernels. All except name, type and rank need
+// a run that was read with details, shape and arguments one that was read with arguments.
 struct KernelsOptions {
   bool by_name = true;
   bool by_type = false;       // the kind of work: gemm, attention, ...; see work_names.h
@@ -56,42 +53,46 @@ enum KernelPart : std::size_t {
 };
 using KernelKey = std::array<std::int64_t, kKernelParts>;
 
-struct KernelGroup {
+struct KernelSums {
+  std::int64_t short_count = 0;  // kernels that take less than 10 us
+  std::int64_t short_ns = 0;
+  std::int64_t tensor_ns = 0;  // time of kernels that use tensor cores, by their names
+  std::int64_t told_ns = 0;    // time of kernels whose names show whether they use tensor cores
+
+  auto sums() { return std::tie(short_count, short_ns, tensor_ns, told_ns); }
+};
+
+struct KernelGroup : KernelSums {
   TimeStats stats = {};
   std::vector<std::int64_t> times;  // of the kernels, until there are stats
   WeightedMean blocks;
   WeightedMean occupancy;
-  std::int64_t short_count = 0;  // kernels that take less than 10 us
-  std::int64_t short_ns = 0;
-  std::int64_t tensor_ns = 0;  // time of kernels that use tensor cores, by their names
   // The host's names of the collectives that launched kernels with ambiguous names
   // ("nccl:all_to_all" for SendRecv).
   std::set<std::string> collectives;
-  std::int64_t told_ns = 0;  // time of kernels whose names show whether they use tensor cores
 
   // For finish_groups().
   void add(KernelGroup more);
   void finish();
   auto wired() {
-    return std::tie(stats, times, blocks, occupancy, short_count, short_ns, tensor_ns, collectives,
-                    told_ns);
+    return std::tuple_cat(std::tie(stats, times, blocks, occupancy, collectives), sums());
   }
 };
 
-struct KernelTotals {
+struct KernelTotals : KernelSums {
   std::int64_t count = 0;
   std::int64_t total_ns = 0;
-  std::int64_t short_count = 0;
-  std::int64_t short_ns = 0;
-  std::int64_t tensor_ns = 0;
-  std::int64_t told_ns = 0;
   std::int64_t eligible_ns = 0;      // launched by an operator that could use tensor cores
   std::int64_t not_launched_ns = 0;  // time of kernels without a known operator
   std::int64_t devices_ns = 0;       // first to last work of each device, for each recording
   bool any_measured = false;         // any kernel has its blocks or its occupancy
   bool any_collective = false;       // any group has collectives
 
-  void add(const KernelTotals& more);
+  auto sums() {
+    return std::tuple_cat(KernelSums::sums(),
+                          std::tie(count, total_ns, eligible_ns, not_launched_ns, devices_ns,
+                                   any_measured, any_collective));
+  }
 };
 
 class KernelGroups {
@@ -105,9 +106,6 @@ class KernelGroups {
   }
   std::size_t size() const { return groups_.size(); }
   const KernelTotals& totals() const { return totals_; }
-  // True if any kernel has its blocks or its occupancy.
-  bool any_measured() const { return totals_.any_measured; }
-  bool any_collective() const { return totals_.any_collective; }
 
   std::string_view name(const KernelKey& key) const { return names_.text(key[kKernelName]); }
   std::string_view op(const KernelKey& key) const { return names_.text(key[kKernelOperator]); }
@@ -146,13 +144,5 @@ auto detail_of(Text text, std::string_view key) {
     return text_or_nothing(find_detail(value_in(text, row), key));
   };
 }
-
-// `trace-stats gpu`, by type of work: computation, communication, memory, and their overlaps.
-
-// Makes rows {"type","total_ns","share"}, the largest first, summed over all devices. Every instant
-// of a device with any work belongs to one type: "computation", "computation overlapping
-// communication" and so on. These are HTA's kernel types: kernels compute or communicate, copies
-// and memset are memory.
-Table kernel_types_table(const Run& run);
 
 }  // namespace traceloom

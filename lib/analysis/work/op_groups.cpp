@@ -10,27 +10,12 @@ namespace traceloom {
 void OpGroup::add(OpGroup more) {
   add_values(host_times, std::move(more.host_times));
   add_values(device_times, std::move(more.device_times));
-  add_to(host_self_ns, more.host_self_ns);
-  add_to(device_self_ns, more.device_self_ns);
-  add_to(device_total_ns, more.device_total_ns);
-  add_to(tensor_self_ns, more.tensor_self_ns);
-  add_to(tensor_total_ns, more.tensor_total_ns);
-  add_to(kernel_self_ns, more.kernel_self_ns);
-  add_to(kernel_total_ns, more.kernel_total_ns);
-  eligible += more.eligible;
+  add_sums(sums(), more.sums());
 }
 
 void OpGroup::finish() {
   host = time_stats(std::exchange(host_times, {}));
   device = time_stats(std::exchange(device_times, {}));
-}
-
-void OpTotals::add(const OpTotals& more) {
-  add_to(host_self_ns, more.host_self_ns);
-  add_to(device_self_ns, more.device_self_ns);
-  add_to(not_launched_ns, more.not_launched_ns);
-  add_to(kernel_ns, more.kernel_ns);
-  add_to(eligible_ns, more.eligible_ns);
 }
 
 OpGroups::OpGroups(const Run& run, const OpsOptions& options)

@@ -12,10 +12,8 @@
 
 namespace traceloom {
 
-// OpsOptions: what tells the rows of a table of operators apart.
-
-// The properties that separate rows. The run must have been read with details; shape and arguments
-// need one that was read with arguments.
+// The properties that separate the rows of a table of operators. The run must have been read with
+// details; shape and arguments need one that was read with arguments.
 struct OpsOptions {
   bool by_name = true;
   bool by_type = false;       // the kind of work: gemm, attention, ...; see work_names.h
@@ -53,11 +51,11 @@ struct OpGroup {
   // For finish_groups().
   void add(OpGroup more);
   void finish();
-  auto wired() {
-    return std::tie(host, device, host_times, device_times, host_self_ns, device_self_ns,
-                    device_total_ns, tensor_self_ns, tensor_total_ns, kernel_self_ns,
-                    kernel_total_ns, eligible);
+  auto sums() {
+    return std::tie(host_self_ns, device_self_ns, device_total_ns, tensor_self_ns, tensor_total_ns,
+                    kernel_self_ns, kernel_total_ns, eligible);
   }
+  auto wired() { return std::tuple_cat(std::tie(host, device, host_times, device_times), sums()); }
 };
 
 struct OpTotals {
@@ -67,7 +65,9 @@ struct OpTotals {
   std::int64_t kernel_ns = 0;
   std::int64_t eligible_ns = 0;  // time of kernels of operators that could use tensor cores
 
-  void add(const OpTotals& more);
+  auto sums() {
+    return std::tie(host_self_ns, device_self_ns, not_launched_ns, kernel_ns, eligible_ns);
+  }
 };
 
 class OpGroups {

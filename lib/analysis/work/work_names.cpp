@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
+#include <initializer_list>
 #include <string>
 
 namespace traceloom {
@@ -122,102 +122,65 @@ double bus_factor(std::string_view name, std::int64_t ranks) {
 
 namespace {
 
-struct NamePart {
-  std::string_view part;  // part of a name, in lower case
+// A type of work, and the parts of names, or whole names, that show it, in lower case.
+struct TypeWords {
   WorkType type;
+  std::initializer_list<std::string_view> words;
 };
 
 // Parts of the names of operators; the first match is used.
-constexpr NamePart kOpParts[] = {
-    {"c10d::", WorkType::communication},
-    {"_c10d_functional::", WorkType::communication},
-    {"record_param_comms", WorkType::communication},
-    {"nccl:", WorkType::communication},
-    {"gloo:", WorkType::communication},
-    {"attention", WorkType::attention},
-    {"flash_attn", WorkType::attention},
-    {"flashattn", WorkType::attention},
-    {"fmha", WorkType::attention},
-    {"batch_norm", WorkType::norm},
-    {"layer_norm", WorkType::norm},
-    {"group_norm", WorkType::norm},
-    {"instance_norm", WorkType::norm},
-    {"rms_norm", WorkType::norm},
-    {"layernorm", WorkType::norm},
-    {"rmsnorm", WorkType::norm},
-    {"convolution", WorkType::conv},
-    {"conv1d", WorkType::conv},
-    {"conv2d", WorkType::conv},
-    {"conv3d", WorkType::conv},
-    {"conv_transpose", WorkType::conv},
-    {"conv_tbc", WorkType::conv},
-    {"conv_depthwise", WorkType::conv},
-    {"convbias", WorkType::conv},
-    {"gemm", WorkType::gemm},
-    {"matmul", WorkType::gemm},
-    {"scaled_mm", WorkType::gemm},
-    {"multi_dot", WorkType::gemm},
-    {"_foreach_", WorkType::multi_tensor},
-    {"_fused_adam", WorkType::multi_tensor},
-    {"_fused_sgd", WorkType::multi_tensor},
+const TypeWords kOpParts[] = {
+    {WorkType::communication,
+     {"c10d::", "_c10d_functional::", "record_param_comms", "nccl:", "gloo:"}},
+    {WorkType::attention, {"attention", "flash_attn", "flashattn", "fmha"}},
+    {WorkType::norm,
+     {"batch_norm", "layer_norm", "group_norm", "instance_norm", "rms_norm", "layernorm",
+      "rmsnorm"}},
+    {WorkType::conv,
+     {"convolution", "conv1d", "conv2d", "conv3d", "conv_transpose", "conv_tbc", "conv_depthwise",
+      "convbias"}},
+    {WorkType::gemm, {"gemm", "matmul", "scaled_mm", "multi_dot"}},
+    {WorkType::multi_tensor, {"_foreach_", "_fused_adam", "_fused_sgd"}},
 };
 
 // Whole names of torch's operators, after "aten::".
-constexpr NamePart kOpNames[] = {
-    {"mm", WorkType::gemm},      {"addmm", WorkType::gemm},  {"bmm", WorkType::gemm},
-    {"baddbmm", WorkType::gemm}, {"addbmm", WorkType::gemm}, {"linear", WorkType::gemm},
-    {"mv", WorkType::gemm},      {"addmv", WorkType::gemm},  {"addr", WorkType::gemm},
-    {"_int_mm", WorkType::gemm}, {"dot", WorkType::gemm},    {"sum", WorkType::reduce},
-    {"mean", WorkType::reduce},  {"max", WorkType::reduce},  {"min", WorkType::reduce},
-    {"norm", WorkType::reduce},  {"all", WorkType::reduce},  {"any", WorkType::reduce},
-    {"std", WorkType::reduce},   {"var", WorkType::reduce},
+const TypeWords kOpNames[] = {
+    {WorkType::gemm,
+     {"mm", "addmm", "bmm", "baddbmm", "addbmm", "linear", "mv", "addmv", "addr", "_int_mm",
+      "dot"}},
+    {WorkType::reduce, {"sum", "mean", "max", "min", "norm", "all", "any", "std", "var"}},
 };
 
 // Parts of the names of kernels and copies. Convolutions have names like multiplications.
-constexpr NamePart kKernelParts[] = {
-    {"memcpy", WorkType::memory},
-    {"memset", WorkType::memory},
-    {"multi_tensor_apply", WorkType::multi_tensor},
-    {"flash_fwd", WorkType::attention},
-    {"flash_bwd", WorkType::attention},
-    {"flash_attn", WorkType::attention},
-    {"fmha", WorkType::attention},
-    {"attn_", WorkType::attention},
-    {"attention", WorkType::attention},
-    {"layer_norm", WorkType::norm},
-    {"batch_norm", WorkType::norm},
-    {"group_norm", WorkType::norm},
-    {"rms_norm", WorkType::norm},
-    {"rmsnorm", WorkType::norm},
-    {"bn_fw", WorkType::norm},
-    {"bn_bw", WorkType::norm},
-    {"splitkreduce", WorkType::gemm},
-    {"implicit_gemm", WorkType::conv},
-    {"igemm_", WorkType::conv},
-    {"fprop", WorkType::conv},
-    {"dgrad", WorkType::conv},
-    {"wgrad", WorkType::conv},
-    {"convolve", WorkType::conv},
-    {"scudnn", WorkType::conv},
-    {"winograd", WorkType::conv},
-    {"gemm", WorkType::gemm},
-    {"gemv", WorkType::gemm},
-    {"cijk_", WorkType::gemm},
-    {"nvjet", WorkType::gemm},
-    {"elementwise", WorkType::elementwise},
-    {"reduce", WorkType::reduce},
+const TypeWords kKernelParts[] = {
+    {WorkType::memory, {"memcpy", "memset"}},
+    {WorkType::multi_tensor, {"multi_tensor_apply"}},
+    {WorkType::attention, {"flash_fwd", "flash_bwd", "flash_attn", "fmha", "attn_", "attention"}},
+    {WorkType::norm,
+     {"layer_norm", "batch_norm", "group_norm", "rms_norm", "rmsnorm", "bn_fw", "bn_bw"}},
+    {WorkType::gemm, {"splitkreduce"}},
+    {WorkType::conv,
+     {"implicit_gemm", "igemm_", "fprop", "dgrad", "wgrad", "convolve", "scudnn", "winograd"}},
+    {WorkType::gemm, {"gemm", "gemv", "cijk_", "nvjet"}},
+    {WorkType::elementwise, {"elementwise"}},
+    {WorkType::reduce, {"reduce"}},
 };
 
 // Parts of names that mean backward, for the types that distinguish it.
 constexpr std::string_view kBackward[] = {"backward", "_bwd",  "bwd_",  "bn_bw",
                                           "dgrad",    "wgrad", "_wrw_", "flash_bwd"};
 
-template <typename List>
-std::optional<WorkType> find_part(const List& list, std::string_view name) {
-  const auto* const found = std::find_if(std::begin(list), std::end(list), [&](const auto& row) {
-    return name.find(row.part) != std::string_view::npos;
-  });
-  return found == std::end(list) ? std::nullopt : std::optional(found->type);
+// Returns the type of the first row that has such a word.
+template <std::size_t kRows, typename IsWord>
+std::optional<WorkType> find_type(const TypeWords (&rows)[kRows], IsWord is_word) {
+  for (const TypeWords& row : rows)
+    if (std::any_of(row.words.begin(), row.words.end(), is_word)) return row.type;
+  return std::nullopt;
+}
+
+template <std::size_t kRows>
+std::optional<WorkType> find_part(const TypeWords (&rows)[kRows], std::string_view name) {
+  return find_type(rows, [&](std::string_view part) { return name.find(part) != name.npos; });
 }
 
 // Returns "add" for "aten::add_", since an operator in place does the same work.
@@ -229,12 +192,9 @@ std::string_view base_name(std::string_view op) {
 
 std::optional<WorkType> op_type(std::string_view op) {
   if (op.starts_with("triton_")) return WorkType::triton;
-  const std::optional<WorkType> type = find_part(kOpParts, op);
-  if (type) return type;
-  const auto* const found =
-      std::find_if(std::begin(kOpNames), std::end(kOpNames),
-                   [&](const NamePart& row) { return row.part == base_name(op); });
-  return found == std::end(kOpNames) ? std::nullopt : std::optional(found->type);
+  if (const std::optional<WorkType> type = find_part(kOpParts, op)) return type;
+  const std::string_view name = base_name(op);
+  return find_type(kOpNames, [&](std::string_view word) { return word == name; });
 }
 
 std::optional<WorkType> kernel_type(std::string_view kernel) {
@@ -244,10 +204,7 @@ std::optional<WorkType> kernel_type(std::string_view kernel) {
 }
 
 WorkType with_direction(WorkType type, std::string_view name) {
-  const bool backward =
-      std::any_of(std::begin(kBackward), std::end(kBackward),
-                  [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
-  if (!backward) return type;
+  if (!has_any(kBackward, name)) return type;
   if (type == WorkType::conv) return WorkType::conv_bwd;
   if (type == WorkType::attention) return WorkType::attention_bwd;
   return type == WorkType::norm ? WorkType::norm_bwd : type;
@@ -303,13 +260,6 @@ constexpr std::string_view kPlainParts[] = {"sgemm",    "dgemm",
                                             "gemmsn",   "f32f32_f32f32_f32",
                                             "winograd", "implicit_convolve_sgemm",
                                             "depthwise"};
-
-template <typename List>
-bool has_any(const List& parts, std::string_view lower_name) {
-  return std::any_of(std::begin(parts), std::end(parts), [&](std::string_view part) {
-    return lower_name.find(part) != std::string_view::npos;
-  });
-}
 
 }  // namespace
 

@@ -45,6 +45,14 @@ bool works_on_host(std::string_view name);
 // Returns NCCL's ratio of bus bandwidth to algorithm bandwidth.
 double bus_factor(std::string_view name, std::int64_t ranks);
 
+// True if a name has any of some parts.
+template <typename Parts>
+bool has_any(const Parts& parts, std::string_view name) {
+  for (const std::string_view part : parts)
+    if (name.find(part) != std::string_view::npos) return true;
+  return false;
+}
+
 // WorkType: the kind of work of an operator or a kernel: "gemm", "attention", "elementwise", ...
 //
 //   work_type("aten::addmm", "cutlass_80_tensorop_bf16_s16816gemm")   // WorkType::gemm
