@@ -1,5 +1,4 @@
-// The facts that a merge has to know of a file, as data: FileSurvey, and FilterFacts if it has a
-// filter.
+// The facts that a merge has to know of a file, as data.
 #pragma once
 
 #include "base/problems.h"
@@ -162,6 +161,7 @@ struct FileSurvey : FileReading {
   std::uint64_t most_open_begins = 0;    // the same at the worst moment
   bool sub_microsecond = false;          // some time is no whole microsecond
   std::vector<TopLevelEntry> top_level;  // strict JSON
+  FilterFacts filter;                    // empty if the merge has no filter
 
   // For other processes: see team/wire.h.
   auto wired() {
@@ -170,7 +170,7 @@ struct FileSurvey : FileReading {
         std::tie(tracks_before, has_too_many_tracks, tracks, processes, metadata, flow_ids,
                  shared_flows, next_ends, bind_ids, async_ids, async_slices, object_ids, dumps,
                  counters, frame_groups, cut_slices, lacks_durations, events, ends, open_begins,
-                 most_open_begins, sub_microsecond, top_level));
+                 most_open_begins, sub_microsecond, top_level, filter));
   }
 };
 

@@ -39,8 +39,7 @@ std::int64_t later_by(std::int64_t end_ns, std::int64_t ns) {
 }  // namespace
 
 FilterPlan::FilterPlan(const MergeFilter& filter, const MergePlan& plan,
-                       const std::vector<FileSurvey>& surveys,
-                       const std::vector<FilterFacts>& facts)
+                       const std::vector<FileSurvey>& surveys)
     : filter_(&filter), needs_selection_(filter.picks_events()) {
   std::vector<OutputProcess> rows;
   for (const OutputProcess& process : plan.tracks.processes()) {
@@ -49,7 +48,7 @@ FilterPlan::FilterPlan(const MergeFilter& filter, const MergePlan& plan,
     if (wanted) rows.push_back(process);
   }
   show(std::move(rows));
-  if (filter.time || filter.steps) find_windows(plan, facts);
+  if (filter.time || filter.steps) find_windows(plan, surveys);
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
     files_.push_back(plan_file(plan, i, surveys[i]));
     // Within one rank all arrows keep both ends; in a merged file they may lead from rank to rank.
@@ -94,11 +93,11 @@ void FilterPlan::move_origin(std::int64_t ns) {
       window = {later_by(window.from_ns, ns), later_by(window.to_ns, ns)};
 }
 
-void FilterPlan::find_windows(const MergePlan& plan, const std::vector<FilterFacts>& facts) {
+void FilterPlan::find_windows(const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
   const TimeWindow time =
       window_of(filter_->time, saturating_subtract(plan.earliest_ns, plan.origin_ns));
   std::map<std::int64_t, std::vector<TimeWindow>> steps;
-  if (filter_->steps) steps = find_steps(plan, facts);
+  if (filter_->steps) steps = find_steps(plan, surveys);
   for (auto& [pid, process] : processes_) {
     if (filter_->steps) {
       // A rank that says nothing of its steps uses those of the lowest rank that does.
@@ -112,10 +111,10 @@ void FilterPlan::find_windows(const MergePlan& plan, const std::vector<FilterFac
 // Returns the windows of the wanted steps by rank. The steps of torch, which are visible in the
 // trace, come first; those of Composer count if there are none.
 std::map<std::int64_t, std::vector<TimeWindow>> FilterPlan::find_steps(
-    const MergePlan& plan, const std::vector<FilterFacts>& facts) {
+    const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
   std::map<StepSource, std::map<std::int64_t, std::vector<StepStart>>> starts;
-  for (std::size_t i = 0; i < facts.size(); ++i)
-    for (const StepMark& mark : facts[i].steps.list(plan.files[i].rank))
+  for (std::size_t i = 0; i < surveys.size(); ++i)
+    for (const StepMark& mark : surveys[i].filter.steps.list(plan.files[i].rank))
       starts[mark.source][mark.rank].push_back(
           {plan.files[i].times.mapped_or_same(mark.begin_ns), mark.number});
   if (starts.empty())

@@ -96,7 +96,7 @@ inline std::optional<OutputTime> output_time(const EventTiming& timing, const Ti
 
 // FilterPlan: what a MergeFilter means for the files and events of one merge.
 //
-//   FilterPlan plan(filter, merge_plan, surveys, facts);
+//   FilterPlan plan(filter, merge_plan, surveys);
 //   if (plan.reads(file)) ... plan.keeps(file, event, *target, time, memory)
 
 struct MergePlan;
@@ -144,10 +144,11 @@ struct Selection {
 // Decides which files and events stay. Thread-safe once made.
 class FilterPlan {
  public:
-  // `filter` and `plan` must outlive this object; `facts` may be empty if the filter asks for whole
-  // ranks. Throws UsageError if steps are asked for and no file says where they begin.
+  // `filter` and `plan` must outlive this object; the surveys may lack FilterFacts if the filter
+  // asks for whole ranks. Throws UsageError if steps are asked for and no file says where they
+  // begin.
   FilterPlan(const MergeFilter& filter, const MergePlan& plan,
-             const std::vector<FileSurvey>& surveys, const std::vector<FilterFacts>& facts);
+             const std::vector<FileSurvey>& surveys);
 
   const MergeFilter& filter() const { return *filter_; }
   bool wants_rank(std::int64_t rank) const;
@@ -209,9 +210,9 @@ class FilterPlan {
     bool contains(std::int64_t start_ns) const;
   };
 
-  void find_windows(const MergePlan& plan, const std::vector<FilterFacts>& facts);
-  std::map<std::int64_t, std::vector<TimeWindow>> find_steps(const MergePlan& plan,
-                                                             const std::vector<FilterFacts>& facts);
+  void find_windows(const MergePlan& plan, const std::vector<FileSurvey>& surveys);
+  std::map<std::int64_t, std::vector<TimeWindow>> find_steps(
+      const MergePlan& plan, const std::vector<FileSurvey>& surveys);
   File plan_file(const MergePlan& plan, std::size_t file, const FileSurvey& survey) const;
   void show(std::vector<OutputProcess> rows);
   const Process& process_of(const TrackTarget& target, FilterMemory& memory) const;

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace traceloom {
 
@@ -145,7 +146,7 @@ struct SelectionVisitor::CurrentFile {
   LastEnds last_ends;
 };
 
-SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FilterFacts> facts)
+SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FileSurvey>& surveys)
     : plan_(plan), filter_(*plan.filter), pool_(std::make_unique<ResultPool<Chunk>>()) {
   const LabelFilter& labels = filter_.filter().labels;
   looks_at_categories_ = !labels.categories.empty() || !labels.excluded_categories.empty();
@@ -158,9 +159,8 @@ SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FilterFact
   }
   const std::size_t files = plan.files.size();
   for (std::size_t file = 0; file < files; ++file) {
-    const bool is_read = filter_.reads(file) && file < facts.size();
-    binders_.push_back(is_read ? FlowBinder(places_of(file, facts[file])) : FlowBinder());
-    if (file < facts.size()) facts[file] = {};
+    const FilterFacts facts = std::exchange(surveys[file].filter, {});
+    binders_.push_back(filter_.reads(file) ? FlowBinder(places_of(file, facts)) : FlowBinder());
   }
   selection_.linked.resize(files);
   selection_.cuts.resize(files);

@@ -43,7 +43,7 @@ struct SampleSizes {
 class Sampler {
  public:
   Sampler(const std::string& path, const std::vector<std::string>& shared_flows)
-      : parser_(path), visitor_(1, on_failure_, shared_flows) {}
+      : parser_(path), visitor_(1, on_failure_, {.shared_flows = shared_flows}) {}
 
   // Returns false if the text does not begin as a trace.
   bool read_head(std::string_view text) {

@@ -81,11 +81,13 @@ struct SurveyVisitor::Chunk : ChunkResult {
   bool sub_microsecond = false;
   bool lacks_durations = false;
   ProblemCounts timing_problems;  // counted where events are written, not here
+  FilterFacts filter;
 
   TrackFacts& track(const Event& event);
   void add_metadata(const Event& event);
   void add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track,
                const std::vector<std::string>& shared_categories);
+  void add_for_filter(const Event& event, const EventTiming& timing, bool looks_for_steps);
 
  private:
   void add_dictionary(const Event& event);
@@ -93,6 +95,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
   void add_times_in_args(const Event& event, std::int64_t start_ns);
   void add_objects(const Event& event);
 
+  GpuRowFinder gpu_rows_;
   std::string scratch_;
   std::string merged_scratch_;
   std::string args_scratch_;
@@ -187,21 +190,44 @@ void SurveyVisitor::Chunk::add_times_in_args(const Event& event, std::int64_t st
     reading.starts.add(*first);
 }
 
+void SurveyVisitor::Chunk::add_for_filter(const Event& event, const EventTiming& timing,
+                                          bool looks_for_steps) {
+  const bool is_flow = is_flow_phase(event.phase);
+  std::optional<std::string_view> gpu;
+  if (is_flow || event.phase == 'X') gpu = gpu_rows_.find(event);
+  if (!timing.timed) return;
+  if (!is_flow) {
+    if (looks_for_steps) filter.steps.add(event, timing.start_ns, timing.duration_ns);
+    return;
+  }
+  track_key(event.text(Key::pid), event.text(Key::tid), scratch_);
+  if (gpu) add_gpu(scratch_, *gpu);
+  const std::uint32_t row = filter.tracks.intern(scratch_);
+  filter.places.push_back({timing.start_ns, row, false});
+  // If the end has no start, it is bound to the slice around it, which is not known yet
+  // (linked_events.h).
+  if (binds_to_next_slice(event)) filter.places.push_back({timing.start_ns, row, true});
+}
+
 SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure,
-                             std::vector<std::string> shared_flows)
+                             SurveyOptions options)
     : surveys_(files),
       track_ids_(files),
       metadata_texts_(files),
       asyncs_(files),
       on_failure_(on_failure),
-      shared_flows_(std::move(shared_flows)) {}
+      options_(std::move(options)) {}
 
 std::unique_ptr<ChunkResult> SurveyVisitor::make_result() {
   return std::make_unique<Chunk>();
 }
 
 void SurveyVisitor::visit(ChunkResult& result, std::size_t, const Event& event) {
-  add(result, event, time_event(event, static_cast<Chunk&>(result).timing_problems));
+  Chunk& chunk = static_cast<Chunk&>(result);
+  const EventTiming timing = time_event(event, chunk.timing_problems);
+  add(chunk, event, timing);
+  if (options_.filter != nullptr)
+    chunk.add_for_filter(event, timing, options_.filter->steps.has_value());
 }
 
 void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTiming& timing) const {
@@ -231,7 +257,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   constexpr std::uint32_t kIds =
       Event::bit(Key::bind_id) | Event::bit(Key::sf) | Event::bit(Key::esf);
   if (event.phase != 'X' || (event.present & kIds) != 0)
-    chunk.add_ids(event, timing.start_ns, track, shared_flows_);
+    chunk.add_ids(event, timing.start_ns, track, options_.shared_flows);
 }
 
 void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
@@ -262,6 +288,7 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   survey.most_open_begins = std::max(survey.most_open_begins, survey.open_begins);
   survey.sub_microsecond |= chunk.sub_microsecond;
   survey.lacks_durations |= chunk.lacks_durations;
+  if (options_.filter != nullptr) add_filter_facts(chunk, survey.filter);
 }
 
 void count_tracks(FileSurvey& survey, std::size_t most, std::size_t& tracks) {
@@ -283,19 +310,26 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   survey.async_slices = asyncs_[file].finish();
   asyncs_[file] = {};
   unfold_gpu_rows(survey);
-  count_tracks(survey, most_tracks_, tracks_);
-  if (counts_each_file_) tracks_ = 0;
+  count_tracks(survey, options_.most_tracks, tracks_);
+  if (options_.counts_each_file) tracks_ = 0;
+  std::vector<FlowPlace>& places = survey.filter.places;
+  std::sort(places.begin(), places.end(), [](const FlowPlace& a, const FlowPlace& b) {
+    return std::tie(a.row, a.ns, a.binds_next) < std::tie(b.row, b.ns, b.binds_next);
+  });
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  places.shrink_to_fit();
 }
 
 void SurveyVisitor::fail_file(std::size_t file, const Error& error) {
   on_failure_(file, error);
   surveys_[file] = {};
+  surveys_[file].error = error.what();
 }
 
 void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
   std::vector<TrackFacts>& known = surveys_[file].tracks;
   for (std::uint32_t i = 0; i < chunk.tracks.size(); ++i) {
-    if (known.size() > most_tracks_ - tracks_) return;
+    if (known.size() > options_.most_tracks - tracks_) return;
     const std::uint32_t id = track_ids_[file].intern(chunk.track_texts[i]);
     if (id == known.size()) {
       known.push_back(chunk.tracks[i]);
@@ -323,70 +357,15 @@ void SurveyVisitor::add_dumps(const Chunk& chunk, FileSurvey& survey) {
   }
 }
 
-struct FilterSurveyVisitor::Chunk : ChunkResult {
-  std::unique_ptr<ChunkResult> survey;
-  FilterFacts facts;
-  ProblemCounts ignored;  // counted where events are written, not here
-  std::string scratch;
-  GpuRowFinder gpu_rows;
-
-  void add_flow(const Event& event, std::int64_t ns, std::optional<std::string_view> gpu) {
-    track_key(event.text(Key::pid), event.text(Key::tid), scratch);
-    if (gpu) add_gpu(scratch, *gpu);
-    const std::uint32_t row = facts.tracks.intern(scratch);
-    facts.places.push_back({ns, row, false});
-    // If the end has no start, it is bound to the slice around it, which is not known yet
-    // (linked_events.h).
-    if (binds_to_next_slice(event)) facts.places.push_back({ns, row, true});
-  }
-};
-
-std::unique_ptr<ChunkResult> FilterSurveyVisitor::make_result() {
-  auto chunk = std::make_unique<Chunk>();
-  chunk->survey = survey_.make_result();
-  return chunk;
-}
-
-void FilterSurveyVisitor::visit(ChunkResult& result, std::size_t file, const Event& event) {
-  Chunk& chunk = static_cast<Chunk&>(result);
-  survey_.visit(*chunk.survey, file, event);
-  const bool is_flow = is_flow_phase(event.phase);
-  std::optional<std::string_view> gpu;
-  if (is_flow || event.phase == 'X') gpu = chunk.gpu_rows.find(event);
-  if (!is_flow && !looks_for_steps_) return;
-  const EventTiming timing = time_event(event, chunk.ignored);
-  if (!timing.timed) return;
-  if (is_flow) return chunk.add_flow(event, timing.start_ns, gpu);
-  chunk.facts.steps.add(event, timing.start_ns, timing.duration_ns);
-}
-
-void FilterSurveyVisitor::take(ChunkResult& result, std::size_t file) {
-  Chunk& chunk = static_cast<Chunk&>(result);
-  survey_.take(*chunk.survey, file);
-  FilterFacts& facts = facts_[file];
-  facts.steps.append(chunk.facts.steps);
+void SurveyVisitor::add_filter_facts(const Chunk& chunk, FilterFacts& facts) {
+  facts.steps.append(chunk.filter.steps);
   std::vector<std::uint32_t> tracks;
-  for (std::uint32_t i = 0; i < chunk.facts.tracks.size(); ++i)
-    tracks.push_back(facts.tracks.intern(chunk.facts.tracks[i]));
-  for (FlowPlace place : chunk.facts.places) {
+  for (std::uint32_t i = 0; i < chunk.filter.tracks.size(); ++i)
+    tracks.push_back(facts.tracks.intern(chunk.filter.tracks[i]));
+  for (FlowPlace place : chunk.filter.places) {
     place.row = tracks[place.row];
     facts.places.push_back(place);
   }
-}
-
-void FilterSurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
-  survey_.end_file(file, end);
-  std::vector<FlowPlace>& places = facts_[file].places;
-  std::sort(places.begin(), places.end(), [](const FlowPlace& a, const FlowPlace& b) {
-    return std::tie(a.row, a.ns, a.binds_next) < std::tie(b.row, b.ns, b.binds_next);
-  });
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  places.shrink_to_fit();
-}
-
-void FilterSurveyVisitor::fail_file(std::size_t file, const Error& error) {
-  survey_.fail_file(file, error);
-  facts_[file] = {};
 }
 
 }  // namespace traceloom
