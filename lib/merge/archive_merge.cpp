@@ -20,23 +20,16 @@ constexpr int kIndent = 2;
 
 void write_file(JsonWriter& json, const ArchivedRank& rank, const ArchivedRank& first) {
   json.begin_object();
-  json.key("path");
-  json.value(rank.path);
-  json.key("machine");
-  json.begin_object();
-  json.key("name");
-  json.value(fmt::format("rank {}", rank.rank));
+  json.member("path", rank.path);
+  json.begin_object("machine");
+  json.member("name", fmt::format("rank {}", rank.rank));
   json.end_object();
   if (&rank != &first) {
-    json.key("clocks");
-    json.begin_object();
-    json.key("sync_to");
-    json.begin_object();
-    json.key("file");
-    json.value(first.path);
+    json.begin_object("clocks");
+    json.begin_object("sync_to");
+    json.member("file", first.path);
     json.end_object();
-    json.key("offset_ns");
-    json.value(rank.offset_ns);
+    json.member("offset_ns", rank.offset_ns);
     json.end_object();
   }
   json.end_object();
@@ -49,19 +42,13 @@ std::string perfetto_manifest(const std::vector<ArchivedRank>& ranks, std::int64
   JsonWriter json(text, kIndent);
   json.begin_object();
   // Perfetto recognizes a manifest by this key at its very beginning.
-  json.key("perfetto_manifest");
-  json.begin_object();
-  json.key("version");
-  json.value(1);
-  json.key("attributes");
-  json.begin_object();
-  json.key("traceloom.version");
-  json.value(TRACELOOM_VERSION);
-  json.key("traceloom.origin_unix_ns");
-  json.value(origin_ns);
+  json.begin_object("perfetto_manifest");
+  json.member("version", 1);
+  json.begin_object("attributes");
+  json.member("traceloom.version", TRACELOOM_VERSION);
+  json.member("traceloom.origin_unix_ns", origin_ns);
   json.end_object();
-  json.key("files");
-  json.begin_array();
+  json.begin_array("files");
   for (const ArchivedRank& rank : ranks) write_file(json, rank, ranks.front());
   json.end_array();
   json.end_object();
@@ -134,13 +121,12 @@ std::set<std::int64_t> written_ranks(const MergePlan& plan) {
 }
 
 // Returns the time of the first event, floored to a whole microsecond.
-std::int64_t first_event_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
-                            const std::vector<std::size_t>& files) {
+std::int64_t first_event_of(const MergePlan& plan, const std::vector<std::size_t>& files) {
   std::vector<StartTimes> starts;
   std::vector<FileClock> clocks;
   for (const std::size_t file : files) {
-    if (surveys[file].starts.empty()) continue;
-    starts.push_back(surveys[file].starts);
+    if (plan.surveys[file].starts.empty()) continue;
+    starts.push_back(plan.surveys[file].starts);
     clocks.push_back(plan.files[file].clock);
   }
   return starts.empty() ? plan.origin_ns : common_origin_ns(starts, clocks);
@@ -154,7 +140,7 @@ void move_origin(MergePlan& plan, std::int64_t origin_ns) {
 
 }  // namespace
 
-std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
+std::vector<RankPart> parts_of(const MergePlan& plan) {
   std::map<std::int64_t, RankPart> parts;
   for (const std::int64_t rank : written_ranks(plan)) parts[rank].rank = rank;
   for (const std::size_t file : plan.order) {
@@ -164,9 +150,8 @@ std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurv
   }
   std::vector<RankPart> result;
   for (auto& [rank, part] : parts) {
-    part.origin_ns = result.empty()
-                         ? plan.origin_ns
-                         : std::max(plan.origin_ns, first_event_of(plan, surveys, part.files));
+    part.origin_ns = result.empty() ? plan.origin_ns
+                                    : std::max(plan.origin_ns, first_event_of(plan, part.files));
     result.push_back(std::move(part));
   }
   return result;
@@ -206,7 +191,7 @@ struct Written {
 void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_bytes,
                 MergeOutput& member, Written& written) {
   WriteVisitor visitor(inputs.plan(), member, inputs.memory());
-  visitor.write_head(inputs.surveys());
+  visitor.write_head();
   inputs.scan(part.files, visitor, later_bytes);
   visitor.finish();
   inputs.check_unchanged(visitor, part.files);
@@ -219,10 +204,10 @@ void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_b
   const FilterPlan* const filter = inputs.plan().filter ? &*inputs.plan().filter : nullptr;
   const bool selects = filter != nullptr && filter->needs_selection();
   const auto events_of = [&](std::size_t file, std::int64_t rank) {
-    return MergedRankEvents{inputs.surveys()[file].events, visitor.events()[file],
+    return MergedRankEvents{inputs.plan().surveys[file].events, visitor.events()[file],
                             selects ? filter->counts_of(file, rank).filtered : 0};
   };
-  write_tail(inputs.plan(), inputs.surveys(), events_of, problems, inputs.left_out(),
+  write_tail(inputs.plan(), events_of, problems, inputs.left_out(),
              [&](std::string_view text) { member.write(text); });
 }
 
@@ -235,7 +220,7 @@ MergeSummary merge_to_archive(const MergeOptions& options) {
   if (!inputs.select()) return inputs.nothing_left();
   MergePlan& plan = inputs.plan();
   const std::int64_t origin_ns = plan.origin_ns;
-  const std::vector<RankPart> parts = parts_of(plan, inputs.surveys());
+  const std::vector<RankPart> parts = parts_of(plan);
   const std::vector<ArchivedRank> ranks = archived_ranks(parts, origin_ns);
   archive.add("perfetto_manifest.json", perfetto_manifest(ranks, origin_ns));
   Written written{std::vector<ProblemCounts>(inputs.size()),

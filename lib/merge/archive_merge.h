@@ -75,11 +75,10 @@ class RankArchive {
 
 // parts_of(): splits a merge plan into ranks, for outputs that have one trace a rank.
 //
-//   for (const RankPart& part : parts_of(plan, surveys)) {
+//   for (const RankPart& part : parts_of(plan)) {
 //     narrow(plan, part);
 //     WriteVisitor visitor(plan, output);                     // writes that rank only
-//     FileSubset subset(visitor, part.files);
-//     scan_files(paths_of(part.files), subset, {});
+//     inputs.scan(part.files, visitor);
 //   }
 //   widen(plan, origin_ns);
 
@@ -93,7 +92,7 @@ struct RankPart {
 // each other one at the first event of its files, so that its times are small and no origin lies
 // before the plan's. If the plan has a filter, its selection must be known; a rank without events
 // left is no part.
-std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys);
+std::vector<RankPart> parts_of(const MergePlan& plan);
 
 // Narrows a plan to that part: the origin is the part's, other ranks are left out.
 void narrow(MergePlan& plan, const RankPart& part);

@@ -101,17 +101,17 @@ class JsonMerge {
   // Returns nullopt if nothing has been written.
   std::optional<MergeSummary> merge_by_guess() {
     if (!is_written_aside(options_.output)) return std::nullopt;
-    const std::optional<GuessedPlan> guess = inputs_.guess();
+    const std::optional<MergePlan> guess = inputs_.guess();
     if (!guess) return std::nullopt;
-    WriteVisitor visitor(guess->plan, output(), inputs_.memory());
-    visitor.write_head(guess->surveys);
+    WriteVisitor visitor(*guess, output(), inputs_.memory());
+    visitor.write_head();
     if (inputs_.write_by_guess(*guess, visitor)) return finish(visitor);
     open_output();  // what the wrong guess has written is thrown away
     return std::nullopt;
   }
 
   void write_files(WriteVisitor& visitor) {
-    if (team_.is_first()) visitor.write_head(inputs_.surveys());
+    if (team_.is_first()) visitor.write_head();
     inputs_.scan_planned(visitor);
     inputs_.check_unchanged(visitor, inputs_.planned_files());
   }
@@ -145,7 +145,7 @@ class JsonMerge {
     const auto events_of = [&](std::size_t file, std::int64_t rank) {
       return summary.files[file].events_of(rank);
     };
-    write_tail(inputs_.plan(), inputs_.surveys(), events_of, problems, inputs_.left_out(),
+    write_tail(inputs_.plan(), events_of, problems, inputs_.left_out(),
                [this](std::string_view text) { whole_->write(text); });
     whole_->complete();
     if (options_.before_replacing) options_.before_replacing(summary);

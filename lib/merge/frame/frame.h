@@ -71,9 +71,8 @@ using EventsOfRank = std::function<MergedRankEvents(std::size_t file, std::int64
 // nothing of the ranks that are not wanted. otherData.ranks has, for each rank, the top-level
 // values of its files that have no place beside the events (for a file that was merged before: what
 // its own otherData.ranks says).
-void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
-                const EventsOfRank& events_of, const std::vector<ProblemCounts>& problems,
-                const std::vector<LeftOut>& left_out,
+void write_tail(const MergePlan& plan, const EventsOfRank& events_of,
+                const std::vector<ProblemCounts>& problems, const std::vector<LeftOut>& left_out,
                 const std::function<void(std::string_view)>& write);
 
 }  // namespace traceloom

@@ -48,14 +48,14 @@ void mark_sampled_tracks(std::string_view samples, std::vector<TrackFacts>& trac
 
 // SampleTracks: places top-level samples in the output: their times, threads and stack frames.
 //
-//   const SampleTracks tracks(plan, surveys, file);
+//   const SampleTracks tracks(plan, file);
 //   if (writes_sample(sample, plan, file, tracks))
 //     append_sample(text, sample, plan.files[file], tracks);
 
 class SampleTracks {
  public:
-  SampleTracks(const MergePlan& plan, const std::vector<FileSurvey>& surveys, std::size_t file)
-      : plan_(plan), tracks_(surveys[file].tracks), file_(file), known_(tracks_) {}
+  SampleTracks(const MergePlan& plan, std::size_t file)
+      : plan_(plan), tracks_(plan.surveys[file].tracks), file_(file), known_(tracks_) {}
 
   // Finds a track by the JSON text of pid and tid, as SampledTracks does; returns nullptr if there
   // is none.

@@ -36,18 +36,13 @@ bool is_empty_value(std::string_view value) {
   return value == "\"\"" || value == "null" || value == "{}" || value == "[]";
 }
 
-void add_group(FileSurvey& survey, std::string_view json_id) {
-  if (const std::optional<std::uint32_t> group = frame_group(json_id))
-    survey.frame_groups = std::max(survey.frame_groups, *group + 1);
-}
-
 void add_samples(FileSurvey& survey, const TopLevelEntry& entry) {
   for_each_element(entry.value, [&](std::string_view sample) {
     const std::optional<std::int64_t> time = time_sample(sample);
     if (!time) return survey.problems.add(Problem::bad_timestamp, entry.offset);
     survey.starts.add(*time);
     survey.sub_microsecond |= *time % 1000 != 0;
-    if (survey.evidence.was_merged_by_us()) add_group(survey, find_member(sample, "sf"));
+    if (survey.evidence.was_merged_by_us()) survey.add_frame(find_member(sample, "sf"));
   });
 }
 
@@ -106,12 +101,13 @@ void survey_top_level(FileSurvey& survey) {
     }
     if (entry.key == "stackFrames" && survey.evidence.was_merged_by_us())
       for_each_member(entry.value, [&](std::string_view id, std::string_view) {
-        add_group(survey, std::string("\"").append(id) + '"');
+        survey.add_frame(std::string("\"").append(id) + '"');
       });
   }
 }
 
-void plan_subtraces(const std::vector<FileSurvey>& surveys, MergePlan& plan) {
+void plan_subtraces(MergePlan& plan) {
+  const std::vector<FileSurvey>& surveys = plan.surveys;
   std::vector<std::size_t> owners;
   for (std::size_t file = 0; file < surveys.size(); ++file)
     for (const TopLevelEntry& entry : surveys[file].top_level)
@@ -139,14 +135,13 @@ bool is_viztracer_base(std::string_view key, std::string_view member) {
 
 }  // namespace
 
-TopLevelValues::TopLevelValues(const MergePlan& plan, const std::vector<FileSurvey>& surveys)
+TopLevelValues::TopLevelValues(const MergePlan& plan)
     : plan_(plan),
-      surveys_(surveys),
-      run_values_(surveys.size()),
-      metadata_(surveys.size()),
-      frames_(surveys.size()),
-      samples_(surveys.size()) {
-  for (std::size_t file = 0; file < surveys.size(); ++file)
+      run_values_(plan.files.size()),
+      metadata_(plan.files.size()),
+      frames_(plan.files.size()),
+      samples_(plan.files.size()) {
+  for (std::size_t file = 0; file < plan.files.size(); ++file)
     if (is_written(file)) files_.push_back(file);
   for (const std::size_t file : files_) add_file(file);
   keep_run_values();
@@ -172,8 +167,8 @@ TopLevelValues::Members TopLevelValues::find_equal(const std::vector<Members>& o
 // kept under its rank.
 void TopLevelValues::add_file(std::size_t file) {
   std::map<std::string_view, const TopLevelEntry*> last;
-  for (const TopLevelEntry& entry : surveys_[file].top_level) last[entry.key] = &entry;
-  for (const TopLevelEntry& entry : surveys_[file].top_level) {
+  for (const TopLevelEntry& entry : plan_.surveys[file].top_level) last[entry.key] = &entry;
+  for (const TopLevelEntry& entry : plan_.surveys[file].top_level) {
     if (rule_of(entry.key) == TopLevelRule::own) continue;
     if (last[entry.key] == &entry)
       add_value(file, entry);
@@ -190,7 +185,7 @@ bool TopLevelValues::is_written(std::size_t file) const {
 
 void TopLevelValues::add_value(std::size_t file, const TopLevelEntry& entry) {
   const std::int64_t rank = plan_.files[file].rank.rank;
-  const bool merged = surveys_[file].evidence.was_merged_by_us();
+  const bool merged = plan_.surveys[file].evidence.was_merged_by_us();
   switch (rule_of(entry.key)) {
     case TopLevelRule::run:
       run_values_[file][entry.key] = entry.value;
@@ -357,7 +352,7 @@ void TopLevelValues::write_samples(PieceWriter& out) const {
   char separator = '[';
   for (std::size_t file = 0; file < samples_.size(); ++file) {
     if (samples_[file].empty()) continue;
-    const SampleTracks tracks(plan_, surveys_, file);
+    const SampleTracks tracks(plan_, file);
     for_each_element(samples_[file], [&](std::string_view sample) {
       if (!time_sample(sample) || !writes_sample(sample, plan_, file, tracks)) return;
       out.text() += std::exchange(separator, ',');

@@ -45,14 +45,14 @@ std::optional<std::int64_t> time_sample(std::string_view sample);
 // Makes strict JSON of the values next to the event list, and adds what they say: times and tracks
 // of samples, groups of stack frames, problems.
 void survey_top_level(FileSurvey& survey);
-// Fills FilePlan::keeps_subtraces and problems: an embedded trace stays if no other file has one
+// Fills keeps_subtraces and problems of all FilePlans: an embedded trace stays if no other file has one
 // and the times of its file do not change.
-void plan_subtraces(const std::vector<FileSurvey>& surveys, MergePlan& plan);
+void plan_subtraces(MergePlan& plan);
 
 // TopLevelValues: the values that stand next to the event lists of the inputs, in the form that the
 // output gives them.
 //
-//   const TopLevelValues values(plan, surveys);
+//   const TopLevelValues values(plan);
 //   values.write_kept(text);      // keys next to traceEvents, each after ",\n"
 //   values.write_ranks(text);     // {"0":{...},"1":{...}}, for otherData
 //
@@ -92,8 +92,8 @@ class PieceWriter {
 
 class TopLevelValues {
  public:
-  // Both must outlive this object.
-  TopLevelValues(const MergePlan& plan, const std::vector<FileSurvey>& surveys);
+  // `plan` must outlive this object.
+  explicit TopLevelValues(const MergePlan& plan);
 
   void write_kept(PieceWriter& out) const;
   void write_ranks(PieceWriter& out) const;
@@ -115,7 +115,6 @@ class TopLevelValues {
   void write_dictionary(PieceWriter& out, std::string_view key, const Dictionary& dictionary) const;
 
   const MergePlan& plan_;
-  const std::vector<FileSurvey>& surveys_;
   std::vector<std::size_t> files_;   // files that something is written of
   std::vector<Members> run_values_;  // one a file
   std::vector<Members> metadata_;    // one a file: what catapult reads of its `metadata`

@@ -4,14 +4,12 @@ namespace traceloom {
 
 void write_estimate(JsonWriter& json, const ClockSummary& clock) {
   if (!clock.collectives) return;
-  json.key("collectives");
-  json.begin_object();
+  json.begin_object("collectives");
   for (const auto& [key, ns] : {std::pair("shift_ns", clock.collectives->shift_ns),
                                 std::pair("residual_p50_ns", clock.collectives->residual_p50_ns),
                                 std::pair("residual_p95_ns", clock.collectives->residual_p95_ns),
                                 std::pair("bound_ns", clock.collectives->bound_ns)}) {
-    json.key(key);
-    json.value(ns);
+    json.member(key, ns);
   }
   json.end_object();
 }
@@ -20,10 +18,8 @@ void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {
   json.begin_array();
   for (const LeftOut& file : left_out) {
     json.begin_object();
-    json.key("path");
-    json.value(file.path);
-    json.key("error");
-    json.value(file.error);
+    json.member("path", file.path);
+    json.member("error", file.error);
     json.end_object();
   }
   json.end_array();

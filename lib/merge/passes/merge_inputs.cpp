@@ -193,7 +193,7 @@ void MergeInputs::share_surveys(const FileBlock& own, std::vector<FileSurvey>& s
   unpack(bytes, left_out_, surveys);
 }
 
-std::optional<GuessedPlan> MergeInputs::guess() {
+std::optional<MergePlan> MergeInputs::guess() {
   if (options_.always_survey || options_.filter.picks_events() || !team_.is_alone())
     return std::nullopt;
   // The output is an earlier merge of the inputs, or a file that must not be lost.
@@ -205,9 +205,9 @@ std::optional<GuessedPlan> MergeInputs::guess() {
   if (!surveys) return std::nullopt;
   // Samples may be too little to find the ranks; the survey will report what is wrong.
   try {
-    MergePlan plan =
-        plan_for(options_.inputs, *surveys,
-                 settle_samples(options_.inputs, readings_of(*surveys), {options_.plan.clock}));
+    const RunInputs capture =
+        settle_samples(options_.inputs, readings_of(*surveys), {options_.plan.clock});
+    MergePlan plan = plan_for(options_.inputs, std::move(*surveys), capture);
     // One pass writes the files in the order in which it reads them.
     if (!std::is_sorted(plan.order.begin(), plan.order.end())) return std::nullopt;
     // Collectives will likely move these clocks, and samples do not show them.
@@ -215,8 +215,8 @@ std::optional<GuessedPlan> MergeInputs::guess() {
           return file.clock.problems.count(Problem::ranks_apart) > 0;
         }))
       return std::nullopt;
-    if (options_.filter.any()) plan.filter.emplace(options_.filter, plan, *surveys);
-    return GuessedPlan{std::move(*surveys), std::move(plan)};
+    if (options_.filter.any()) plan.filter.emplace(options_.filter, plan);
+    return plan;
   } catch (const Error&) {
     return std::nullopt;
   } catch (const UsageError&) {
@@ -224,14 +224,14 @@ std::optional<GuessedPlan> MergeInputs::guess() {
   }
 }
 
-bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer) {
+bool MergeInputs::write_by_guess(const MergePlan& guess, WriteVisitor& writer) {
   const FailureHandler on_failure = failure_handler();
   SurveyVisitor surveyor(options_.inputs.size(), on_failure, survey_options());
   OnePassVisitor visitor(surveyor, writer);
   scan_all(visitor);
   keep(surveyor.take_surveys());
   return !writer.unplanned() && left_out_.empty() && repeats_.empty() &&
-         writes_the_same(guess.plan, guess.surveys, *plan_, surveys_) && leaves_something();
+         writes_the_same(guess, *plan_) && leaves_something();
 }
 
 // Keeps the surveys of the inputs that count, and makes the plan that follows from them.
@@ -257,19 +257,17 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   keep_where(counts, capture.ranks);
   keep_where(counts, capture.clocks.facts);
   keep_where(counts, capture.clocks.clocks);
-  surveys_ = std::move(surveys);
   refuse_as_output(inputs_, options_.output);
-  plan_.emplace(plan_for(inputs_, surveys_, capture));
+  plan_.emplace(plan_for(inputs_, std::move(surveys), capture));
   find_startless_ends();
   if (!options_.filter.any()) return;
-  plan_->filter.emplace(options_.filter, *plan_, surveys_);
+  plan_->filter.emplace(options_.filter, *plan_);
   if (!plan_->filter->needs_selection()) keep_cycles_of_wanted_files();
 }
 
-MergePlan MergeInputs::plan_for(const std::vector<Input>& inputs,
-                                const std::vector<FileSurvey>& surveys,
+MergePlan MergeInputs::plan_for(const std::vector<Input>& inputs, std::vector<FileSurvey> surveys,
                                 const RunInputs& capture) const {
-  MergePlan plan = make_plan(inputs, surveys, capture, options_.plan);
+  MergePlan plan = make_plan(inputs, std::move(surveys), capture, options_.plan);
   for (FilePlan& file : plan.files)
     if (const auto name = options_.known_as.find(file.path); name != options_.known_as.end())
       file.path = name->second;
@@ -279,9 +277,10 @@ MergePlan MergeInputs::plan_for(const std::vector<Input>& inputs,
 // A --ranks filter keeps or drops whole files, so the surveys alone give the bounds of the cycles.
 void MergeInputs::keep_cycles_of_wanted_files() {
   CycleTimes kept;
-  for (std::size_t file = 0; file < surveys_.size(); ++file) {
-    if (!plan_->filter->wants_file(file) || surveys_[file].starts.empty()) continue;
-    const CommonTimes times = common_times(surveys_[file].starts, plan_->files[file].clock.times);
+  for (std::size_t file = 0; file < plan_->files.size(); ++file) {
+    if (!plan_->filter->wants_file(file) || plan_->surveys[file].starts.empty()) continue;
+    const CommonTimes times =
+        common_times(plan_->surveys[file].starts, plan_->files[file].clock.times);
     kept.add(plan_->cycles, times.first_ns);
     kept.add(plan_->cycles, times.last_ns);
   }
@@ -292,8 +291,8 @@ void MergeInputs::keep_cycles_of_wanted_files() {
 // start.
 void MergeInputs::find_startless_ends() {
   std::vector<std::size_t> files;
-  for (std::size_t file = 0; file < surveys_.size(); ++file)
-    if (surveys_[file].next_ends > 0) files.push_back(file);
+  for (std::size_t file = 0; file < plan_->files.size(); ++file)
+    if (plan_->surveys[file].next_ends > 0) files.push_back(file);
   if (files.empty()) return;
   FlowStarts starts(*plan_);
   const std::vector<std::size_t> own = share_of(files);
@@ -307,13 +306,11 @@ void MergeInputs::find_startless_ends() {
 }
 
 bool MergeInputs::select() {
-  const auto needs_selection = [this] {
-    return plan_->filter && plan_->filter->needs_selection();
-  };
+  const auto needs_selection = [this] { return plan_->filter && plan_->filter->needs_selection(); };
   // A one-pass merge gathers no FilterFacts.
   if (needs_selection() && !has_filter_facts_) survey();
   if (needs_selection()) {
-    SelectionVisitor visitor(*plan_, surveys_);
+    SelectionVisitor visitor(*plan_);
     team_.agree([&] { scan_planned(visitor); });
     share_selection(team_, visitor);
     Selection selection = visitor.take_selection();
@@ -383,7 +380,8 @@ std::vector<std::size_t> MergeInputs::share_of(const std::vector<std::size_t>& f
   constexpr std::uint64_t kFileWeight = std::uint64_t{64} << 10;  // of opening it, as bytes
   std::vector<std::uint64_t> weights;
   weights.reserve(files.size());
-  for (const std::size_t file : files) weights.push_back(surveys_[file].text_bytes + kFileWeight);
+  for (const std::size_t file : files)
+    weights.push_back(plan_->surveys[file].text_bytes + kFileWeight);
   const FileBlock own = cut_by_weight(weights, team_.size()).at(team_.rank());
   return {files.begin() + static_cast<std::ptrdiff_t>(own.begin),
           files.begin() + static_cast<std::ptrdiff_t>(own.end)};
@@ -403,14 +401,14 @@ void MergeInputs::check_unchanged(const WriteVisitor& visitor,
     throw Error(inputs_[visitor.unplanned()->file].path, visitor.unplanned()->offset,
                 std::string(kChangedWhileRead));
   for (const std::size_t file : files)
-    if (visitor.text_bytes()[file] != surveys_[file].text_bytes)
+    if (visitor.text_bytes()[file] != plan_->surveys[file].text_bytes)
       throw Error(inputs_[file].path, std::string(kChangedWhileRead));
 }
 
 // The summary that MergeInputs gives.
 
 ProblemCounts MergeInputs::problems_of(std::size_t file, const ProblemCounts& written) const {
-  ProblemCounts problems = surveys_[file].problems;
+  ProblemCounts problems = plan_->surveys[file].problems;
   problems.add(written);
   problems.add(plan_->files[file].rank.problems);
   problems.add(plan_->files[file].clock.problems);
@@ -427,13 +425,13 @@ MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
     const FilePlan& file = plan_->files[i];
     const std::uint64_t filtered = plan_->filter ? plan_->filter->filtered(i) : 0;
     summary.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
-                             std::make_shared<const TimeMap>(file.clock.times), surveys_[i].events,
-                             events[i], filtered, events_of_rank(i, events[i]),
-                             problems_of(i, written[i])});
+                             std::make_shared<const TimeMap>(file.clock.times),
+                             plan_->surveys[i].events, events[i], filtered,
+                             events_of_rank(i, events[i]), problems_of(i, written[i])});
     summary.events += events[i];
     summary.filtered += filtered;
-    summary.text_bytes += surveys_[i].text_bytes;
-    summary.shared_flows += surveys_[i].shared_flows;
+    summary.text_bytes += plan_->surveys[i].text_bytes;
+    summary.shared_flows += plan_->surveys[i].shared_flows;
   }
   describe_processes(summary);
   summary.origin_ns = plan_->origin_ns;
@@ -448,7 +446,7 @@ std::map<std::int64_t, MergedRankEvents> MergeInputs::events_of_rank(std::size_t
   if (!rank.is_merged()) return ranks;
   std::map<std::int64_t, std::uint64_t> whole;  // events if none is dropped
   std::uint64_t of_all = 0;
-  for (const TrackFacts& track : surveys_[file].tracks) {
+  for (const TrackFacts& track : plan_->surveys[file].tracks) {
     if (track.said_gpu) continue;  // its events are counted where they were moved from
     const std::uint64_t without_ends = track.events + track.moved_events + track.counters;
     const std::int64_t of_track = rank.rank_of(canonical_id(track.pid), canonical_id(track.tid));
@@ -480,7 +478,7 @@ std::vector<std::uint64_t> MergeInputs::planned_events() const {
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     events.push_back(plan_->filter
                          ? plan_->filter->kept(i)
-                         : events_to_write(surveys_[i]) - plan_->files[i].superseded.size());
+                         : events_to_write(plan_->surveys[i]) - plan_->files[i].superseded.size());
   return events;
 }
 
@@ -507,9 +505,10 @@ FilterOutcome MergeInputs::describe_filter() const {
   outcome.steps = plan_->filter->known_steps();
   outcome.ranks = plan_->tracks.ranks();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (surveys_[i].starts.empty()) continue;
+    if (plan_->surveys[i].starts.empty()) continue;
     const TimeMap times = plan_->files[i].clock.times.since(plan_->earliest_ns);
-    outcome.last_ns = std::max(outcome.last_ns, common_times(surveys_[i].starts, times).last_ns);
+    outcome.last_ns =
+        std::max(outcome.last_ns, common_times(plan_->surveys[i].starts, times).last_ns);
   }
   return outcome;
 }

@@ -36,12 +36,6 @@ namespace traceloom {
 // MergeOptions::keep_going; without it they throw), and those whose events other inputs hold as
 // well (repeats.h).
 
-// A plan made of samples of all inputs, before any of them was read as a whole.
-struct GuessedPlan {
-  std::vector<FileSurvey> surveys;
-  MergePlan plan;
-};
-
 class MergeInputs {
  public:
   // `options` must outlive this object.
@@ -51,12 +45,12 @@ class MergeInputs {
   // output turns out to be an input that counts. The processes of a team share the inputs out, and
   // all of them make the same plan.
   void survey();
-  // Does the same with samples. Returns nullopt if they say too little, or do not say what a filter
-  // keeps.
-  std::optional<GuessedPlan> guess();
+  // Makes a plan of samples of all inputs. Returns nullopt if they say too little, or do not say what
+  // a filter keeps.
+  std::optional<MergePlan> guess();
   // Reads all inputs with a guessed plan, writes them to `writer`, and makes the plan again from
   // what was read. Returns true if the guess has written what that plan would write.
-  bool write_by_guess(const GuessedPlan& guess, WriteVisitor& writer);
+  bool write_by_guess(const MergePlan& guess, WriteVisitor& writer);
 
   // Finds what the filter of the plan keeps, by reading the files once more if need be; returns
   // false if that is nothing. Surveys once more if write_by_guess() has not found out enough.
@@ -66,7 +60,6 @@ class MergeInputs {
   bool is_planned() const { return plan_.has_value(); }
   MergePlan& plan() { return *plan_; }
   const MergePlan& plan() const { return *plan_; }
-  const std::vector<FileSurvey>& surveys() const { return surveys_; }
   const std::vector<LeftOut>& left_out() const { return left_out_; }
   std::size_t size() const { return inputs_.size(); }
   const MemoryPlan& memory() const { return memory_; }
@@ -103,7 +96,7 @@ class MergeInputs {
   void share_surveys(const FileBlock& own, std::vector<FileSurvey>& surveys);
   SurveyOptions survey_options() const;
   void keep(std::vector<FileSurvey> surveys);
-  MergePlan plan_for(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
+  MergePlan plan_for(const std::vector<Input>& inputs, std::vector<FileSurvey> surveys,
                      const RunInputs& capture) const;
   void find_startless_ends();
   void keep_cycles_of_wanted_files();
@@ -124,9 +117,8 @@ class MergeInputs {
   std::vector<LeftOut> left_out_;
   std::vector<RepeatedInput> repeats_;
   std::vector<Input> inputs_;  // can be read, and are no repeats
-  std::vector<FileSurvey> surveys_;
-  bool has_filter_facts_ = false;  // the surveys have them
   std::optional<MergePlan> plan_;
+  bool has_filter_facts_ = false;  // the surveys of the plan have them
 };
 
 }  // namespace traceloom

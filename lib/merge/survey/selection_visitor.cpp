@@ -146,7 +146,7 @@ struct SelectionVisitor::CurrentFile {
   LastEnds last_ends;
 };
 
-SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FileSurvey>& surveys)
+SelectionVisitor::SelectionVisitor(MergePlan& plan)
     : plan_(plan), filter_(*plan.filter), pool_(std::make_unique<ResultPool<Chunk>>()) {
   const LabelFilter& labels = filter_.filter().labels;
   looks_at_categories_ = !labels.categories.empty() || !labels.excluded_categories.empty();
@@ -159,7 +159,7 @@ SelectionVisitor::SelectionVisitor(const MergePlan& plan, std::vector<FileSurvey
   }
   const std::size_t files = plan.files.size();
   for (std::size_t file = 0; file < files; ++file) {
-    const FilterFacts facts = std::exchange(surveys[file].filter, {});
+    const FilterFacts facts = std::exchange(plan.surveys[file].filter, {});
     binders_.push_back(filter_.reads(file) ? FlowBinder(places_of(file, facts)) : FlowBinder());
   }
   selection_.linked.resize(files);

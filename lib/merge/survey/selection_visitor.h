@@ -54,7 +54,7 @@ class CycleTimes {
 // SelectionVisitor: goes over all events with a plan, as the writer will, and finds what a filter
 // leaves: which flow and async events, which tracks, and how many events.
 //
-//   SelectionVisitor visitor(plan, surveys);
+//   SelectionVisitor visitor(plan);
 //   scan_files(paths, visitor, {});
 //   plan.filter->set_selection(visitor.take_selection());
 
@@ -79,8 +79,8 @@ struct SelectionPart {
 // Memory: what KeptEvents needs for all files, and the flow and async events of one file.
 class SelectionVisitor : public FileVisitor {
  public:
-  // `plan` must have a filter and outlive this visitor, which takes the FilterFacts of the surveys.
-  SelectionVisitor(const MergePlan& plan, std::vector<FileSurvey>& surveys);
+  // `plan` must have a filter and outlive this visitor, which takes the FilterFacts of its surveys.
+  explicit SelectionVisitor(MergePlan& plan);
   ~SelectionVisitor() override;
 
   // Must be called after all files have been read.

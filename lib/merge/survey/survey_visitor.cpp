@@ -64,22 +64,10 @@ struct SurveyVisitor::Chunk : ChunkResult {
   MetadataNames names;
   StringTable metadata_texts;
   std::vector<KeptMetadata> metadata;
-  CutSlices cut_slices;
-  IdSet flow_ids;
-  std::uint64_t shared_flows = 0;
-  std::uint64_t next_ends = 0;
-  IdSet bind_ids;
-  HexIds async_ids;
+  EventFacts facts;
   AsyncBatch asyncs;
-  HexIds object_ids;
   std::vector<std::pair<std::string, std::string>> dumps;  // key, process
-  StringTable counters;
-  std::uint32_t frame_groups = 0;
-  std::uint64_t events = 0;
   std::uint64_t begins = 0;
-  std::uint64_t ends = 0;
-  bool sub_microsecond = false;
-  bool lacks_durations = false;
   ProblemCounts timing_problems;  // counted where events are written, not here
   FilterFacts filter;
 
@@ -91,7 +79,6 @@ struct SurveyVisitor::Chunk : ChunkResult {
 
  private:
   void add_dictionary(const Event& event);
-  void add_frame(std::string_view json_id);
   void add_times_in_args(const Event& event, std::int64_t start_ns);
   void add_objects(const Event& event);
 
@@ -134,39 +121,39 @@ void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, Tr
   if (is_flow_phase(event.phase)) {
     const std::string_view key = flow_id_key(event, scratch_);
     if (is_shared_flow(event, shared_categories)) {
-      ++shared_flows;
+      ++facts.shared_flows;
     } else {
-      if (!key.empty()) flow_ids.add(key);
-      if (binds_to_next_slice(event)) ++next_ends;
+      if (!key.empty()) facts.flow_ids.add(key);
+      if (binds_to_next_slice(event)) ++facts.next_ends;
     }
   } else if (event.phase == 'C') {
-    counters.intern(counter_key(event, scratch_));
+    facts.counters.intern(counter_key(event, scratch_));
   } else if (is_async(event)) {
     const std::string_view key = async_id_key(event, scratch_);
     if (!key.empty()) {
-      async_ids.add(key, merged_async_key(event, merged_scratch_));
+      facts.async_ids.add(key, merged_async_key(event, merged_scratch_));
       asyncs.add(key, event, start_ns);
       track.has_global_async = track.has_global_async || !has_local_async_id(event);
     }
   } else if (is_object_phase(event.phase)) {
     add_objects(event);
   }
-  if (event.has(Key::bind_id)) bind_ids.add(id_key(event.text(Key::bind_id), scratch_));
+  if (event.has(Key::bind_id)) facts.bind_ids.add(id_key(event.text(Key::bind_id), scratch_));
   if (event.phase == 'P' || event.phase == 'c') add_times_in_args(event, start_ns);
-  if (event.has(Key::sf)) add_frame(event.text(Key::sf));
-  if (event.has(Key::esf)) add_frame(event.text(Key::esf));
+  if (event.has(Key::sf)) facts.add_frame(event.text(Key::sf));
+  if (event.has(Key::esf)) facts.add_frame(event.text(Key::esf));
 }
 
 void SurveyVisitor::Chunk::add_objects(const Event& event) {
   const std::string_view key = object_id_key(event, scratch_);
-  if (!key.empty()) object_ids.add(key, merged_object_key(event, merged_scratch_));
+  if (!key.empty()) facts.object_ids.add(key, merged_object_key(event, merged_scratch_));
   if (event.phase == 'v' && !key.empty())
     dumps.emplace_back(key, canonical_id(event.text(Key::pid)));
   if (event.phase != 'O') return;
   const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
   const std::string_view scope = event.text(Key::scope);
   find_objects_in_snapshot(find_member(args, "snapshot"), [&](std::string_view id) {
-    object_ids.add(
+    facts.object_ids.add(
         object_key(canonical_id(event.text(Key::pid)), scope.empty() ? kDefaultScope : scope, id),
         merged_hex_key(id, merged_scratch_));
   });
@@ -176,12 +163,7 @@ void SurveyVisitor::Chunk::add_dictionary(const Event& event) {
   const JsonDocument args(strict_value(event.text(Key::args), args_scratch_));
   for (const std::string_view key : {"stackFrames", "typeNames"})
     for (const JsonValue member : args[key].members())
-      add_frame(std::string("\"").append(member.key()) + '"');
-}
-
-void SurveyVisitor::Chunk::add_frame(std::string_view json_id) {
-  if (const std::optional<std::uint32_t> group = frame_group(json_id))
-    frame_groups = std::max(frame_groups, *group + 1);
+      facts.add_frame(std::string("\"").append(member.key()) + '"');
 }
 
 void SurveyVisitor::Chunk::add_times_in_args(const Event& event, std::int64_t start_ns) {
@@ -236,7 +218,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   if (!timing.usable || (event.phase == 'C' && !has_counter_value(event))) return;
   TrackFacts& track = chunk.track(event);
   if (event.phase == 'M') return chunk.add_metadata(event);
-  ++chunk.events;
+  ++chunk.facts.events;
   // A counter without a tid belongs to the process and makes no track. An E makes none either:
   // without a B on that track it is not written.
   if (event.phase == 'E') {
@@ -250,10 +232,10 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   }
   chunk.reading.add_times(event, timing);
   if (event.phase == 'B') ++chunk.begins;
-  if (event.phase == 'E') ++chunk.ends;
-  chunk.sub_microsecond |= timing.sub_microsecond;
-  chunk.lacks_durations |= lacks_duration(event);
-  if (event.has(Key::cut_id)) chunk.cut_slices.add(event);
+  if (event.phase == 'E') ++chunk.facts.end_events;
+  chunk.facts.sub_microsecond |= timing.sub_microsecond;
+  chunk.facts.lacks_durations |= lacks_duration(event);
+  if (event.has(Key::cut_id)) chunk.facts.cut_slices.add(event);
   constexpr std::uint32_t kIds =
       Event::bit(Key::bind_id) | Event::bit(Key::sf) | Event::bit(Key::esf);
   if (event.phase != 'X' || (event.present & kIds) != 0)
@@ -263,31 +245,18 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
 void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   Chunk& chunk = static_cast<Chunk&>(result);
   FileSurvey& survey = surveys_[file];
-  survey.append(chunk.reading);
-  survey.flow_ids.add(chunk.flow_ids);
-  survey.shared_flows += chunk.shared_flows;
-  survey.next_ends += chunk.next_ends;
-  survey.bind_ids.add(chunk.bind_ids);
-  survey.async_ids.add(chunk.async_ids);
+  survey.FileReading::append(chunk.reading);
+  survey.EventFacts::append(chunk.facts);
   if (!chunk.asyncs.empty()) asyncs_[file].take(chunk.asyncs);
-  survey.object_ids.add(chunk.object_ids);
   add_dumps(chunk, survey);
-  for (std::uint32_t i = 0; i < chunk.counters.size(); ++i)
-    survey.counters.emplace(chunk.counters[i]);
-  survey.frame_groups = std::max(survey.frame_groups, chunk.frame_groups);
   add_tracks(chunk, file);
   chunk.names.give_to(survey, track_ids_[file]);
   for (KeptMetadata& event : chunk.metadata)
     if (event.counts_each_time || is_new(metadata_texts_[file], event.text))
       survey.metadata.push_back(std::move(event));
-  survey.cut_slices.append(std::move(chunk.cut_slices));
-  survey.events += chunk.events;
-  survey.ends += chunk.ends;
   const std::uint64_t begins = survey.open_begins + chunk.begins;
-  survey.open_begins = begins - std::min(begins, chunk.ends);
+  survey.open_begins = begins - std::min(begins, chunk.facts.end_events);
   survey.most_open_begins = std::max(survey.most_open_begins, survey.open_begins);
-  survey.sub_microsecond |= chunk.sub_microsecond;
-  survey.lacks_durations |= chunk.lacks_durations;
   if (options_.filter != nullptr) add_filter_facts(chunk, survey.filter);
 }
 

@@ -100,18 +100,18 @@ WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, const Mem
 
 WriteVisitor::~WriteVisitor() = default;
 
-void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
+void WriteVisitor::write_head() {
   write_head_of_trace(plan_, [this](std::string_view piece) { output_.write(piece); });
   std::unordered_set<std::string> written;
   TypeNames type_names;
-  for (std::size_t file = 0; file < surveys.size(); ++file) {
+  for (std::size_t file = 0; file < plan_.files.size(); ++file) {
     if (plan_.filter && !plan_.filter->wants_file(file)) continue;
     // Looking at all metadata for each rank of an archive took 9 s for 1,000 ranks.
     if (plan_.only_rank &&
         !std::ranges::binary_search(plan_.tracks.ranks_of(file), *plan_.only_rank))
       continue;
     WriteState state;
-    for (const KeptMetadata& event : surveys[file].metadata) {
+    for (const KeptMetadata& event : plan_.surveys[file].metadata) {
       state.block.clear();
       writers_[file].write_metadata(event, state);
       if (state.block.text.empty()) continue;  // it belongs to a rank that the plan does not write

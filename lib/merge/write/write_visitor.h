@@ -73,7 +73,7 @@ struct WrittenPart {
 // another visitor.
 //
 //   WriteVisitor visitor(plan, output);
-//   visitor.write_head(surveys);
+//   visitor.write_head();
 //   scan_files(paths, visitor, {});
 //   visitor.finish();
 
@@ -99,7 +99,7 @@ class WriteVisitor : public FileVisitor {
 
   // Writes the head of the trace and the metadata that the surveys have kept. They come before all
   // other events, so that a merge of a merge finds them where it puts them itself.
-  void write_head(const std::vector<FileSurvey>& surveys);
+  void write_head();
 
   std::unique_ptr<ChunkResult> make_result() override;
   void recycle(std::unique_ptr<ChunkResult> result) override;
