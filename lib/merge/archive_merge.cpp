@@ -2,15 +2,23 @@
 
 #include "identity/clocks/clock_plan.h"
 #include "merge/frame/frame.h"
+#include "merge/order/merge_output.h"
 #include "merge/passes/merge_inputs.h"
 #include "merge/write/write_visitor.h"
+#include "output/file_sink.h"
 #include "output/json_writer.h"
+#include "output/packed_sink.h"
+#include "output/sink.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace traceloom {
@@ -56,61 +64,76 @@ std::string perfetto_manifest(const std::vector<ArchivedRank>& ranks, std::int64
   return text + "\n";
 }
 
-RankArchive::RankArchive(const std::string& path, int level, StdoutUse stdout_use)
-    : archive_(pack_by_name(open_file_sink(path, stdout_use), path, level)),
-      packed_(dynamic_cast<PackedSink*>(archive_.get())),
-      path_(path),
-      level_(level),
-      spool_(path) {}
+namespace {
 
-void RankArchive::add(std::string_view name, std::string_view text) {
-  archive_->write(tar_header(name, text.size()));
-  archive_->write(text);
-  archive_->write(tar_padding(text.size()));
-}
+// Writes a tar of one trace a rank, as Perfetto (from version 58 on) opens it. The traces in it are
+// not gzip, because Perfetto refuses a manifest that says anything about a packed file. The archive
+// as a whole is packed if its name says so.
+//
+// Behaves as a Sink: without close() nothing is left, and the old output is untouched. Memory is
+// small and fixed: a trace waits on disk, next to the output, until its size is known.
+class RankArchive {
+ public:
+  RankArchive(const std::string& path, int level, StdoutUse stdout_use)
+      : archive_(pack_by_name(open_file_sink(path, stdout_use), path, level)),
+        packed_(dynamic_cast<PackedSink*>(archive_.get())),
+        path_(path),
+        level_(level),
+        spool_(path) {}
 
-void RankArchive::add(std::string_view name, const std::function<void(MergeOutput&)>& write) {
-  spool_.clear();
-  if (packed_ == nullptr) {
+  void add(std::string_view name, std::string_view text) {
+    archive_->write(tar_header(name, text.size()));
+    archive_->write(text);
+    archive_->write(tar_padding(text.size()));
+  }
+
+  // Adds what `write` writes; it may write blocks if MergeOutput is packed.
+  void add(std::string_view name, const std::function<void(MergeOutput&)>& write) {
+    spool_.clear();
+    if (packed_ != nullptr) return add_blocks(name, write);
     MergeOutput member(spool_.open_sink(), path_);
     write(member);
     member.close();
     archive_->write(tar_header(name, spool_.size()));
     spool_.for_each_piece([this](std::string_view piece) { archive_->write(piece); });
     archive_->write(tar_padding(spool_.size()));
-    return;
   }
-  PackedSink blocks(spool_.open_sink(), packing_of_name(path_), level_, Framing::none);
-  MergeOutput member(blocks, path_);
-  write(member);
-  member.close();
-  archive_->write(tar_header(name, blocks.text_size()));
-  copy_blocks(blocks);
-  archive_->write(tar_padding(blocks.text_size()));
-}
 
-void RankArchive::complete() {
-  if (is_complete_) return;
-  is_complete_ = true;
-  archive_->write(tar_end());
-  archive_->complete();
-}
+  void complete() {
+    archive_->write(tar_end());
+    archive_->complete();
+  }
+  void close() { archive_->close(); }
 
-void RankArchive::close() {
-  complete();
-  archive_->close();
-}
+ private:
+  // Copies blocks that are compressed already. The checksum and size of their text follow once,
+  // after them.
+  void add_blocks(std::string_view name, const std::function<void(MergeOutput&)>& write) {
+    PackedSink blocks(spool_.open_sink(), packing_of_name(path_), level_, Framing::none);
+    MergeOutput member(blocks, path_);
+    write(member);
+    member.close();
+    archive_->write(tar_header(name, blocks.text_size()));
+    spool_.for_each_piece([this](std::string_view piece) {
+      packed_->write_block({std::string(piece), 0, 0});
+    });
+    packed_->write_block({{}, blocks.crc32(), blocks.text_size()});
+    archive_->write(tar_padding(blocks.text_size()));
+  }
 
-// Copies blocks that are compressed already. The checksum and size of their text follow once, after
-// them.
-void RankArchive::copy_blocks(const PackedSink& written) {
-  spool_.for_each_piece([this](std::string_view piece) {
-    packed_->write_block({std::string(piece), 0, 0});
-  });
-  packed_->write_block({{}, written.crc32(), written.text_size()});
-}
+  std::unique_ptr<Sink> archive_;
+  PackedSink* packed_;  // archive_, if that is packed
+  std::string path_;
+  int level_;
+  SpoolFile spool_;
+};
 
-namespace {
+// The part of a merge that is the trace of one rank.
+struct RankPart {
+  std::int64_t rank = 0;
+  std::vector<std::size_t> files;  // files of the plan; a merged file has several ranks
+  std::int64_t origin_ns = 0;      // common time of time 0 in its trace
+};
 
 // Returns the ranks to write: with a filter, only those with events left.
 std::set<std::int64_t> written_ranks(const MergePlan& plan) {
@@ -132,14 +155,18 @@ std::int64_t first_event_of(const MergePlan& plan, const std::vector<std::size_t
   return starts.empty() ? plan.origin_ns : common_origin_ns(starts, clocks);
 }
 
-void move_origin(MergePlan& plan, std::int64_t origin_ns) {
+// Narrows a plan to the trace of one rank, or widens it to all of them again (nullopt).
+void narrow(MergePlan& plan, std::optional<std::int64_t> rank, std::int64_t origin_ns) {
   for (FilePlan& file : plan.files) file.times = file.clock.times.since(origin_ns);
   if (plan.filter) plan.filter->move_origin(plan.origin_ns - origin_ns);
   plan.origin_ns = origin_ns;
+  plan.only_rank = rank;
 }
 
-}  // namespace
-
+// Returns the parts in ascending order of rank. The first one begins at the origin of the plan, and
+// each other one at the first event of its files, so that its times are small and no origin lies
+// before the plan's. If the plan has a filter, its selection must be known; a rank without events
+// left is no part.
 std::vector<RankPart> parts_of(const MergePlan& plan) {
   std::map<std::int64_t, RankPart> parts;
   for (const std::int64_t rank : written_ranks(plan)) parts[rank].rank = rank;
@@ -156,18 +183,6 @@ std::vector<RankPart> parts_of(const MergePlan& plan) {
   }
   return result;
 }
-
-void narrow(MergePlan& plan, const RankPart& part) {
-  move_origin(plan, part.origin_ns);
-  plan.only_rank = part.rank;
-}
-
-void widen(MergePlan& plan, std::int64_t origin_ns) {
-  move_origin(plan, origin_ns);
-  plan.only_rank.reset();
-}
-
-namespace {
 
 // Pads the rank in each name with zeros, so that the names sort in the order of the ranks.
 std::vector<ArchivedRank> archived_ranks(const std::vector<RankPart>& parts,
@@ -229,12 +244,12 @@ MergeSummary merge_to_archive(const MergeOptions& options) {
   for (const RankPart& part : parts) later_bytes += inputs.stored_bytes_of(part.files);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     later_bytes -= inputs.stored_bytes_of(parts[i].files);
-    narrow(plan, parts[i]);
+    narrow(plan, parts[i].rank, parts[i].origin_ns);
     archive.add(ranks[i].path, [&](MergeOutput& member) {
       write_part(inputs, parts[i], later_bytes, member, written);
     });
   }
-  widen(plan, origin_ns);
+  narrow(plan, std::nullopt, origin_ns);
   MergeSummary summary = inputs.summarize(written.problems, written.events);
   archive.complete();
   if (options.before_replacing) options.before_replacing(summary);

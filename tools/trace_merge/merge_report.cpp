@@ -1,6 +1,5 @@
 #include "trace_merge/merge_report.h"
 
-#include "merge/options/summary_json.h"
 #include "output/json_writer.h"
 #include "table/columns.h"
 

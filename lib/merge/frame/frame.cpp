@@ -3,7 +3,6 @@
 #include "base/json_string.h"
 #include "event/event_timing.h"
 #include "merge/frame/top_level_values.h"
-#include "merge/options/summary_json.h"
 
 #include <map>
 #include <utility>

@@ -32,6 +32,45 @@ bool is_run_key(std::string_view key) {
                      [&](std::string_view prefix) { return key.starts_with(prefix); });
 }
 
+// What a merge does with a value that stands next to the event list of an input.
+enum class TopLevelRule : std::uint8_t {
+  own,         // the merge writes it itself, or has used it up
+  run,         // describes the run: stays where it is if all files say the same
+  frames,      // stackFrames: all in one dictionary
+  samples,     // samples: all in one list
+  dictionary,  // VizTracer's: values that do not contradict, in one dictionary
+  metadata,    // Chromium's: what catapult reads of it stays if all files say the same
+  subtrace,    // another trace in another form; its times cannot be moved
+  other_data,  // otherData of a merge: what it says of its ranks is kept
+  rank,        // anything else: under otherData.ranks
+};
+TopLevelRule rule_of(std::string_view key) {
+  static constexpr std::array<std::string_view, 5> kOwn{"traceEvents", "displayTimeUnit",
+                                                        "baseTimeNanoseconds", "beginningOfTime",
+                                                        "controllerTraceDataKey"};
+  static constexpr std::array<std::string_view, 5> kSubtraces{
+      "systemTraceEvents", "powerTraceAsString", "androidProcessDump", "cgroupDump",
+      "traceAnnotations"};
+  if (contains(kOwn, key)) return TopLevelRule::own;
+  if (key == "stackFrames") return TopLevelRule::frames;
+  if (key == "samples") return TopLevelRule::samples;
+  if (key == "viztracer_metadata" || key == "file_info") return TopLevelRule::dictionary;
+  if (key == "metadata") return TopLevelRule::metadata;
+  if (contains(kSubtraces, key)) return TopLevelRule::subtrace;
+  if (key == "otherData") return TopLevelRule::other_data;
+  return is_run_key(key) ? TopLevelRule::run : TopLevelRule::rank;
+}
+
+// True for the members of `metadata` that catapult reads.
+bool is_kept_metadata(std::string_view key) {
+  return key == "clock-domain" || key == "highres-ticks";
+}
+
+// Returns false for a systemTraceEvents that is no text: Perfetto stops at it.
+bool is_kept_subtrace(const TopLevelEntry& entry) {
+  return entry.key != "systemTraceEvents" || entry.value.starts_with('"');
+}
+
 bool is_empty_value(std::string_view value) {
   return value == "\"\"" || value == "null" || value == "{}" || value == "[]";
 }
@@ -57,31 +96,6 @@ void make_strict(TopLevelEntry& entry, ProblemCounts& problems) {
 }
 
 }  // namespace
-
-TopLevelRule rule_of(std::string_view key) {
-  static constexpr std::array<std::string_view, 5> kOwn{"traceEvents", "displayTimeUnit",
-                                                        "baseTimeNanoseconds", "beginningOfTime",
-                                                        "controllerTraceDataKey"};
-  static constexpr std::array<std::string_view, 5> kSubtraces{
-      "systemTraceEvents", "powerTraceAsString", "androidProcessDump", "cgroupDump",
-      "traceAnnotations"};
-  if (contains(kOwn, key)) return TopLevelRule::own;
-  if (key == "stackFrames") return TopLevelRule::frames;
-  if (key == "samples") return TopLevelRule::samples;
-  if (key == "viztracer_metadata" || key == "file_info") return TopLevelRule::dictionary;
-  if (key == "metadata") return TopLevelRule::metadata;
-  if (contains(kSubtraces, key)) return TopLevelRule::subtrace;
-  if (key == "otherData") return TopLevelRule::other_data;
-  return is_run_key(key) ? TopLevelRule::run : TopLevelRule::rank;
-}
-
-bool is_kept_metadata(std::string_view key) {
-  return key == "clock-domain" || key == "highres-ticks";
-}
-
-bool is_kept_subtrace(const TopLevelEntry& entry) {
-  return entry.key != "systemTraceEvents" || entry.value.starts_with('"');
-}
 
 std::optional<std::int64_t> time_sample(std::string_view sample) {
   if (!is_json_object(sample)) return std::nullopt;
@@ -348,15 +362,72 @@ void TopLevelValues::write_frames(PieceWriter& out) const {
   out.text() += separator == '{' ? "{}" : "}";
 }
 
+namespace {
+
+// Returns whether the plan writes the rank and the time of a sample. To a filter a sample has
+// neither a name nor a category.
+bool writes_sample(std::string_view sample, const MergePlan& plan, std::size_t file,
+                   const TrackTarget* track) {
+  const FilePlan& of_file = plan.files[file];
+  if (!plan.writes(track != nullptr ? track->rank : of_file.rank.rank)) return false;
+  std::int64_t ns = 0;
+  return !plan.filter || track == nullptr ||
+         !of_file.times.map(time_sample(sample).value_or(0), ns) ||
+         plan.filter->is_in_time(*track, ns);
+}
+
+// Appends a sample whose time time_sample() can read, with its time, thread and stack frame.
+void append_sample(std::string& out, std::string_view sample, const FilePlan& file,
+                   const TrackTarget* track) {
+  char separator = '{';
+  const auto append = [&](std::string_view key, std::string_view value) {
+    out += std::exchange(separator, ',');
+    out += '"';
+    out += key;
+    out += "\":";
+    out += value;
+  };
+  for_each_member(sample, [&](std::string_view key, std::string_view value) {
+    if (key == "ts") {
+      append(key, {});
+      std::int64_t ns = 0;
+      if (!file.times.map(time_sample(sample).value_or(0), ns)) ns = 0;
+      append_microseconds(out, ns);
+    } else if (key == "sf" && value != "null") {
+      append(key, {});
+      file.frames.append_to(out, value);
+    } else if (key == "tid" && track != nullptr) {
+      append(key, track->tid);
+    } else if (key == "pid" && track != nullptr) {
+      append(key, track->pid);
+    } else {
+      append(key, value);
+    }
+  });
+  if (find_member(sample, "pid").empty())
+    append("pid", track != nullptr ? track->pid : std::to_string(file.rank.rank));
+  out += '}';
+}
+
+}  // namespace
+
 void TopLevelValues::write_samples(PieceWriter& out) const {
   char separator = '[';
+  std::string scratch;
   for (std::size_t file = 0; file < samples_.size(); ++file) {
     if (samples_[file].empty()) continue;
-    const SampleTracks tracks(plan_, file);
+    const std::vector<TrackFacts>& tracks = plan_.surveys[file].tracks;
+    const SampledTracks known(tracks);
     for_each_element(samples_[file], [&](std::string_view sample) {
-      if (!time_sample(sample) || !writes_sample(sample, plan_, file, tracks)) return;
+      if (!time_sample(sample)) return;
+      const std::optional<std::size_t> place =
+          known.find(find_member(sample, "pid"), find_member(sample, "tid"));
+      const TrackTarget* const track =
+          place ? plan_.tracks.target(file, tracks[*place].pid, tracks[*place].tid, scratch)
+                : nullptr;
+      if (!writes_sample(sample, plan_, file, track)) return;
       out.text() += std::exchange(separator, ',');
-      append_sample(out.text(), sample, plan_.files[file], tracks);
+      append_sample(out.text(), sample, plan_.files[file], track);
       out.flush_if_large();
     });
   }

@@ -4,6 +4,7 @@
 #include "identity/capture/capture.h"
 #include "merge/planning/make_plan.h"
 #include "merge/survey/linked_events.h"
+#include "merge/survey/selection.h"
 #include "merge/survey/survey_guess.h"
 #include "team/wire.h"
 
@@ -59,16 +60,6 @@ FileBlock unpack(std::string_view bytes, std::vector<LeftOut>& left_out,
   std::ranges::move(added, std::back_inserter(left_out));
   for (std::size_t i = files.begin; i < files.end; ++i) reader(surveys[i]);
   return files;
-}
-
-// Each process has read the files that it will write.
-void share_selection(Team& team, SelectionVisitor& visitor) {
-  if (team.is_alone()) return;
-  team.gather(to_wire(visitor.part()), [&](std::size_t rank, const std::string& bytes) {
-    if (rank > 0) visitor.add_part(from_wire<SelectionPart>(bytes));
-  });
-  SelectionPart part = broadcast(team, visitor.part());
-  if (!team.is_first()) visitor.add_part(std::move(part));
 }
 
 // Returns the lists of all processes one after the other, on all processes.
@@ -294,12 +285,12 @@ void MergeInputs::find_startless_ends() {
   for (std::size_t file = 0; file < plan_->files.size(); ++file)
     if (plan_->surveys[file].next_ends > 0) files.push_back(file);
   if (files.empty()) return;
-  FlowStarts starts(*plan_);
   const std::vector<std::size_t> own = share_of(files);
-  team_.agree([&] { scan(own, starts); });
+  std::vector<std::vector<std::uint64_t>> found = traceloom::find_startless_ends(
+      *plan_, [&](FileVisitor& visitor) { team_.agree([&] { scan(own, visitor); }); });
   std::vector<std::vector<std::uint64_t>> ends;
   ends.reserve(own.size());
-  for (const std::size_t file : own) ends.push_back(starts.take(file));
+  for (const std::size_t file : own) ends.push_back(std::move(found[file]));
   ends = gather_lists(team_, std::move(ends));
   for (std::size_t i = 0; i < files.size(); ++i)
     plan_->files[files[i]].startless_ends = std::move(ends[i]);
@@ -310,10 +301,8 @@ bool MergeInputs::select() {
   // A one-pass merge gathers no FilterFacts.
   if (needs_selection() && !has_filter_facts_) survey();
   if (needs_selection()) {
-    SelectionVisitor visitor(*plan_);
-    team_.agree([&] { scan_planned(visitor); });
-    share_selection(team_, visitor);
-    Selection selection = visitor.take_selection();
+    Selection selection =
+        find_selection(*plan_, team_, [this](FileVisitor& visitor) { scan_planned(visitor); });
     plan_->cycles = std::move(selection.cycles);
     plan_->filter->set_selection(std::move(selection));
   }

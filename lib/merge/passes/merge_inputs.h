@@ -7,7 +7,6 @@
 #include "merge/facts/file_survey.h"
 #include "merge/options/merge_options.h"
 #include "merge/plan/plan.h"
-#include "merge/survey/selection_visitor.h"
 #include "merge/survey/survey_visitor.h"
 #include "merge/write/write_visitor.h"
 #include "scan/scan_files.h"

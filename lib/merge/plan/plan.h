@@ -129,7 +129,7 @@ struct CutArrows {
   std::vector<std::uint64_t> ends;
 };
 
-// The result of a look at all events (selection_visitor.h).
+// The result of a look at all events (selection.h).
 struct Selection {
   std::vector<KeptEvents> linked;  // one a file: events that stay or go with others
   std::vector<CutArrows> cuts;     // one a file

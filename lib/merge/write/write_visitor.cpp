@@ -242,12 +242,12 @@ WrittenPart WriteVisitor::take_part() {
   WrittenPart part;
   for (std::size_t file = 0; file < problems_.size(); ++file)
     if (events_[file] > 0 || !problems_[file].empty())
-      part.files.push_back({file, events_[file], std::move(problems_[file])});
+      part.push_back({file, events_[file], std::move(problems_[file])});
   return part;
 }
 
 void WriteVisitor::add_part(const WrittenPart& part) {
-  for (const WrittenFile& file : part.files) {
+  for (const WrittenFile& file : part) {
     events_[file.file] += file.events;
     problems_[file.file].add(file.problems);
   }

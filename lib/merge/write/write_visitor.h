@@ -59,15 +59,11 @@ struct WrittenFile {
   std::uint64_t events = 0;
   ProblemCounts problems;
 
+  // For other processes: see team/wire.h.
   auto wired() { return std::tie(file, events, problems); }
 };
 
-struct WrittenPart {
-  std::vector<WrittenFile> files;  // those with events or problems
-
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(files); }
-};
+using WrittenPart = std::vector<WrittenFile>;  // files with events or problems
 
 // WriteVisitor: writes the events of all files as a plan says, for scan_files() or together with
 // another visitor.
