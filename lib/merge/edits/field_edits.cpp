@@ -338,9 +338,8 @@ void edit_object_refs(const EditedEvent& event, EventEdit& edit) {
   if (args.empty() || edit.text(Key::args).data() != args.data()) return;
   const std::string pid = canonical_id(event.event.text(Key::pid));
   const std::string_view scope = event.clean.text(Key::scope);
-  const std::string renamed =
-      rename_object_refs(args, event.event.phase == 'O',
-                         ObjectRefs(event.file, pid, scope.empty() ? kDefaultScope : scope));
+  const std::string renamed = rename_object_refs(args, event.event.phase == 'O', event.file, pid,
+                                                 scope.empty() ? kDefaultScope : scope);
   if (!renamed.empty()) edit.replace(Key::args, renamed);
 }
 

@@ -175,8 +175,7 @@ struct EventFacts {
   }
   auto wired() {
     return std::tie(flow_ids, shared_flows, next_ends, bind_ids, async_ids, object_ids, counters,
-                    frame_groups, cut_slices, lacks_durations, events, end_events,
-                    sub_microsecond);
+                    frame_groups, cut_slices, lacks_durations, events, end_events, sub_microsecond);
   }
 };
 

@@ -3,6 +3,7 @@
 #include "base/json_string.h"
 #include "event/event_timing.h"
 #include "merge/frame/top_level_values.h"
+#include "output/json_writer.h"
 
 #include <map>
 #include <utility>
@@ -30,8 +31,10 @@ std::vector<std::string> expressions(const std::vector<NamePattern>& patterns) {
   return texts;
 }
 
-}  // namespace
-
+// Writes what a merge was asked to keep, and no more, so that whoever opens the trace sees that it is
+// not complete: {"ranks": [[first, last], ...], "time_ns": [from, to], "steps": [first, last],
+// "categories", "exclude_categories", "names", "exclude_names": lists of texts, "min_duration_ns"}.
+// An end that was left open is null.
 void write_filter(JsonWriter& json, const MergeFilter& filter) {
   json.begin_object();
   if (!filter.ranks.empty()) {
@@ -54,8 +57,6 @@ void write_filter(JsonWriter& json, const MergeFilter& filter) {
   if (filter.min_duration_ns > 0) json.member("min_duration_ns", filter.min_duration_ns);
   json.end_object();
 }
-
-namespace {
 
 // Writes a signed number: many parsers have no other numbers of 64 bits.
 void write_number(JsonWriter& json, std::string_view key, std::uint64_t number) {
@@ -108,8 +109,14 @@ void write_input(JsonWriter& json, const MergedInput& input) {
   json.end_object();
 }
 
-}  // namespace
-
+// Writes what a merge notes of an input. If the merge and the input are ever read together, the note
+// shows that they hold the same events (repeats.h). It is the key "tally": {"events", "first_ns",
+// "last_ns", "sum_ns", "lengths_ns", "first_event"} of the whole file (event_tally.h), if it has
+// events, and "stamps": [{"rank", "tid", "sync_us"}] of that rank if Composer has written the file
+// (recorder_evidence.h), with "has_several_ranks" if Composer's merger has. For an input that was
+// merged by us it is the key "inputs": what that merge has noted of its own inputs of that rank,
+// [{"path", "evidence", "method", "offset_ns", "events", "tally", "stamps", "has_several_ranks",
+// "is_part"}].
 void write_tally_or_inputs(JsonWriter& json, const FileEvidence& evidence, std::int64_t rank,
                            const FileClock& clock) {
   const std::vector<MergedInput> inputs =
@@ -126,8 +133,6 @@ void write_tally_or_inputs(JsonWriter& json, const FileEvidence& evidence, std::
   for (const MergedInput& input : inputs) write_input(json, input);
   json.end_array();
 }
-
-namespace {
 
 // Pairs of a key and a JSON value.
 using Members = std::vector<std::pair<std::string_view, std::string>>;
@@ -321,6 +326,36 @@ void write_cycles(JsonWriter& json, const std::vector<MergedCycle>& cycles) {
   json.end_array();
 }
 
+// Writes what was done, as an object.
+void write_own(JsonWriter& json, const MergePlan& plan, const EventsOfRank& events_of,
+               const std::vector<ProblemCounts>& problems, const std::vector<LeftOut>& left_out) {
+  json.begin_object();
+  json.member("version", TRACELOOM_VERSION);
+  json.member("origin_ns", plan.origin_ns);
+  // A single cycle without a name or rounds says no more than the sync of the file.
+  if (plan.cycles.size() > 1 ||
+      (plan.cycles.size() == 1 && plan.cycles.front().is_worth_telling())) {
+    json.key("cycles");
+    write_cycles(json, plan.cycles);
+  }
+  if (plan.filter) {
+    json.key("filter");
+    write_filter(json, plan.filter->filter());
+  }
+  json.key("ranks");
+  write_ranks(json, plan, events_of);
+  json.begin_array("problems");
+  for (std::size_t i = 0; i < problems.size(); ++i)
+    if (!plan.filter || plan.filter->wants_file(i))
+      write_problems(json, plan.files[i].path, problems[i]);
+  json.end_array();
+  if (!left_out.empty()) {
+    json.key("left_out");
+    write_left_out(json, left_out);
+  }
+  json.end_object();
+}
+
 }  // namespace
 
 void write_head_of_trace(const MergePlan& plan,
@@ -361,40 +396,14 @@ bool have_same_head(const MergePlan& a, const MergePlan& b) {
 void write_tail(const MergePlan& plan, const EventsOfRank& events_of,
                 const std::vector<ProblemCounts>& problems, const std::vector<LeftOut>& left_out,
                 const std::function<void(std::string_view)>& write) {
-  const TopLevelValues values(plan);
   PieceWriter out(write);
   out.text() += "\n]";
-  values.write_kept(out);
-  out.text() += ",\n\"otherData\": {\"traceloom\":";
-  JsonWriter json(out.text());
-  json.begin_object();
-  json.member("version", TRACELOOM_VERSION);
-  json.member("origin_ns", plan.origin_ns);
-  // A single cycle without a name or rounds says no more than the sync of the file.
-  if (plan.cycles.size() > 1 ||
-      (plan.cycles.size() == 1 && plan.cycles.front().is_worth_telling())) {
-    json.key("cycles");
-    write_cycles(json, plan.cycles);
-  }
-  if (plan.filter) {
-    json.key("filter");
-    write_filter(json, plan.filter->filter());
-  }
-  json.key("ranks");
-  write_ranks(json, plan, events_of);
-  json.begin_array("problems");
-  for (std::size_t i = 0; i < problems.size(); ++i)
-    if (!plan.filter || plan.filter->wants_file(i))
-      write_problems(json, plan.files[i].path, problems[i]);
-  json.end_array();
-  if (!left_out.empty()) {
-    json.key("left_out");
-    write_left_out(json, left_out);
-  }
-  json.end_object();
-  out.text() += ",\"ranks\":";
-  values.write_ranks(out);
-  out.text() += "}}";
+  write_top_level(plan, out, [&] {
+    out.text() += "\"traceloom\":";
+    JsonWriter json(out.text());
+    write_own(json, plan, events_of, problems, left_out);
+  });
+  out.text() += '}';
   out.flush();
 }
 

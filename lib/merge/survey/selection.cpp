@@ -159,15 +159,15 @@ struct SelectionPart {
 
 class SelectionVisitor : public FileVisitor {
  public:
-  explicit SelectionVisitor(MergePlan& plan)
-      : plan_(plan), filter_(*plan.filter) {
+  explicit SelectionVisitor(MergePlan& plan) : plan_(plan), filter_(*plan.filter) {
     const LabelFilter& labels = filter_.filter().labels;
     looks_at_categories_ = !labels.categories.empty() || !labels.excluded_categories.empty();
     std::uint32_t row = 0;
     for (const OutputProcess& process : plan.tracks.processes()) {
       const std::string pid = std::to_string(process.pid);
       rows_[{pid, ""}] = row++;
-      for (const OutputTrack& track : process.tracks) rows_[{pid, std::to_string(track.tid)}] = row++;
+      for (const OutputTrack& track : process.tracks)
+        rows_[{pid, std::to_string(track.tid)}] = row++;
       rank_of_row_.resize(row, process.rank);
     }
     const std::size_t files = plan.files.size();
@@ -320,8 +320,7 @@ class SelectionVisitor : public FileVisitor {
   };
 
   // Returns the places of the flow events of a file as they are in the output.
-  std::vector<FlowPlace> places_of(std::size_t file,
-                                                     const FilterFacts& facts) const {
+  std::vector<FlowPlace> places_of(std::size_t file, const FilterFacts& facts) const {
     std::vector<std::uint32_t> rows;
     for (std::uint32_t i = 0; i < facts.tracks.size(); ++i) {
       const TrackTarget* const target = plan_.tracks.target(file, facts.tracks[i]);
@@ -342,9 +341,7 @@ class SelectionVisitor : public FileVisitor {
     return found == rows_.end() ? process_row(target) : found->second;
   }
 
-  std::uint32_t process_row(const TrackTarget& target) const {
-    return rows_.at({target.pid, ""});
-  }
+  std::uint32_t process_row(const TrackTarget& target) const { return rows_.at({target.pid, ""}); }
 
   void count(std::size_t file, std::uint32_t row, bool kept, std::uint64_t events) {
     KeptCounts& of_file = selection_.events[file];
@@ -373,8 +370,8 @@ class SelectionVisitor : public FileVisitor {
     add_slice(file, row, is_accepted(begin.payload), begin.start_ns, end_ns);
   }
 
-  void add_slice(std::size_t file, std::uint32_t row, bool accepted,
-                                   std::int64_t start_ns, std::int64_t end_ns) {
+  void add_slice(std::size_t file, std::uint32_t row, bool accepted, std::int64_t start_ns,
+                 std::int64_t end_ns) {
     const bool kept = accepted && filter_.is_long_enough(saturating_subtract(end_ns, start_ns));
     const FlowSlice slice{start_ns, end_ns, row, kept};
     if (binders_[file].touches(slice)) binders_[file].add(slice);
