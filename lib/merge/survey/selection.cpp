@@ -283,7 +283,7 @@ class SelectionVisitor : public FileVisitor {
       add_slice(file, slice.row, slice.accepted, slice.start_ns,
                 slice.slice_end == SliceEnd::never
                     ? current_->last_ends.of(rank_of_row_[slice.row], slice.start_ns)
-                    : current_->last_starts.of(slice.track));
+                    : current_->last_starts.of(slice.track, slice.start_ns));
     binders_[file].finish();
     current_->linked.bind_flows(binders_[file]);
     current_->linked.settle();
