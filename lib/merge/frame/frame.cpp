@@ -31,8 +31,8 @@ std::vector<std::string> expressions(const std::vector<NamePattern>& patterns) {
   return texts;
 }
 
-// Writes what a merge was asked to keep, and no more, so that whoever opens the trace sees that it is
-// not complete: {"ranks": [[first, last], ...], "time_ns": [from, to], "steps": [first, last],
+// Writes what a merge was asked to keep, and no more, so that whoever opens the trace sees that it
+// is not complete: {"ranks": [[first, last], ...], "time_ns": [from, to], "steps": [first, last],
 // "categories", "exclude_categories", "names", "exclude_names": lists of texts, "min_duration_ns"}.
 // An end that was left open is null.
 void write_filter(JsonWriter& json, const MergeFilter& filter) {
@@ -109,14 +109,14 @@ void write_input(JsonWriter& json, const MergedInput& input) {
   json.end_object();
 }
 
-// Writes what a merge notes of an input. If the merge and the input are ever read together, the note
-// shows that they hold the same events (repeats.h). It is the key "tally": {"events", "first_ns",
-// "last_ns", "sum_ns", "lengths_ns", "first_event"} of the whole file (event_tally.h), if it has
-// events, and "stamps": [{"rank", "tid", "sync_us"}] of that rank if Composer has written the file
-// (recorder_evidence.h), with "has_several_ranks" if Composer's merger has. For an input that was
-// merged by us it is the key "inputs": what that merge has noted of its own inputs of that rank,
-// [{"path", "evidence", "method", "offset_ns", "events", "tally", "stamps", "has_several_ranks",
-// "is_part"}].
+// Writes what a merge notes of an input. If the merge and the input are ever read together, the
+// note shows that they hold the same events (repeats.h). It is the key "tally": {"events",
+// "first_ns", "last_ns", "sum_ns", "lengths_ns", "first_event"} of the whole file (event_tally.h),
+// if it has events, and "stamps": [{"rank", "tid", "sync_us"}] of that rank if Composer has written
+// the file (recorder_evidence.h), with "has_several_ranks" if Composer's merger has. For an input
+// that was merged by us it is the key "inputs": what that merge has noted of its own inputs of that
+// rank, [{"path", "evidence", "method", "offset_ns", "events", "tally", "stamps",
+// "has_several_ranks", "is_part"}].
 void write_tally_or_inputs(JsonWriter& json, const FileEvidence& evidence, std::int64_t rank,
                            const FileClock& clock) {
   const std::vector<MergedInput> inputs =

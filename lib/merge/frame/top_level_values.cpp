@@ -6,6 +6,7 @@
 #include "json/json_document.h"
 #include "merge/facts/ids.h"
 #include "merge/frame/sample_tracks.h"
+#include "output/json_writer.h"
 #include "scan/event_repair.h"
 
 #include <algorithm>
@@ -241,26 +242,23 @@ class TopLevelValues {
   }
 
   void write_ranks(PieceWriter& out) const {
-    char before_rank = '{';
+    JsonWriter json(out.text());
+    json.begin_object();
     for (const auto& [rank, members] : ranks_) {
       if (!plan_.writes(rank)) continue;
-      out.text() += std::exchange(before_rank, ',');
-      out.text() += '"' + std::to_string(rank) + "\":";
-      char before_key = '{';
+      json.begin_object(std::to_string(rank));
       for (const auto& [key, values] : members) {
-        out.text() += std::exchange(before_key, ',');
-        append_json_string(out.text(), key);
-        out.text() += ':';
-        char before_value = '[';
+        json.key(key);
+        if (values.size() > 1) json.begin_array();
         for (const std::string_view value : values) {
-          if (values.size() > 1) out.text() += std::exchange(before_value, ',');
+          json.raw({});  // the value itself may be large
           out.write(value);
         }
-        if (values.size() > 1) out.text() += ']';
+        if (values.size() > 1) json.end_array();
       }
-      out.text() += '}';
+      json.end_object();
     }
-    out.text() += before_rank == '{' ? "{}" : "}";
+    json.end_object();
   }
 
  private:
@@ -282,8 +280,8 @@ class TopLevelValues {
     return equal;
   }
 
-  // Adds the values of a file. If a key stands twice, the last value counts; the one that it hides is
-  // kept under its rank.
+  // Adds the values of a file. If a key stands twice, the last value counts; the one that it hides
+  // is kept under its rank.
   void add_file(std::size_t file) {
     std::map<std::string_view, const TopLevelEntry*> last;
     for (const TopLevelEntry& entry : plan_.surveys[file].top_level) last[entry.key] = &entry;

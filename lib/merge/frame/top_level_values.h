@@ -24,8 +24,8 @@ std::optional<std::int64_t> time_sample(std::string_view sample);
 // Makes strict JSON of the values next to the event list, and adds what they say: times and tracks
 // of samples, groups of stack frames, problems.
 void survey_top_level(FileSurvey& survey);
-// Fills keeps_subtraces and problems of all FilePlans: an embedded trace stays if no other file has one
-// and the times of its file do not change.
+// Fills keeps_subtraces and problems of all FilePlans: an embedded trace stays if no other file has
+// one and the times of its file do not change.
 void plan_subtraces(MergePlan& plan);
 
 // Collects text for the output and hands it on piece by piece.
@@ -58,8 +58,8 @@ class PieceWriter {
   std::string text_;
 };
 
-// Writes what stands behind the event list: the keys next to it, each after ",\n", and otherData with
-// what write_own() writes as its first members and "ranks" as its last one, up to the closing brace.
+// Writes what stands behind the event list: the keys next to it, each after ",\n", and otherData
+// with what write_own() writes as its first members and "ranks" as its last.
 void write_top_level(const MergePlan& plan, PieceWriter& out,
                      const std::function<void()>& write_own);
 

@@ -44,8 +44,8 @@ class MergeInputs {
   // output turns out to be an input that counts. The processes of a team share the inputs out, and
   // all of them make the same plan.
   void survey();
-  // Makes a plan of samples of all inputs. Returns nullopt if they say too little, or do not say what
-  // a filter keeps.
+  // Makes a plan of samples of all inputs. Returns nullopt if they say too little, or do not say
+  // what a filter keeps.
   std::optional<MergePlan> guess();
   // Reads all inputs with a guessed plan, writes them to `writer`, and makes the plan again from
   // what was read. Returns true if the guess has written what that plan would write.

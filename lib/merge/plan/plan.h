@@ -144,8 +144,8 @@ struct Selection {
 // Decides which files and events stay. Thread-safe once made.
 class FilterPlan {
  public:
-  // `filter` must outlive this object; the surveys may lack FilterFacts if the filter asks for whole
-  // ranks. Throws UsageError if steps are asked for and no file says where they begin.
+  // `filter` must outlive this object; the surveys may lack FilterFacts if it asks for whole ranks.
+  // Throws UsageError if steps are asked for and no file says where they begin.
   FilterPlan(const MergeFilter& filter, const MergePlan& plan);
 
   const MergeFilter& filter() const { return *filter_; }

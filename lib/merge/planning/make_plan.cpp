@@ -86,10 +86,10 @@ void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<Fil
         "--align sync: no input has a clock sync; leave --align out, or give base or none");
 }
 
-// Returns the order in which files are written: that of the inputs, except that the cycles of a rank
-// are sorted by their first event among the places that they have in the inputs. Viewers take the
-// samples of a counter in the order of the file, and a shell names ep0-ba10 before ep0-ba2. Files
-// without events, and files that were merged before, stay where they are.
+// Returns the order in which files are written: that of the inputs, except that the cycles of a
+// rank are sorted by their first event among the places that they have in the inputs. Viewers take
+// the samples of a counter in the order of the file, and a shell names ep0-ba10 before ep0-ba2.
+// Files without events, and files that were merged before, stay where they are.
 std::vector<std::size_t> file_order(const MergePlan& plan) {
   std::map<std::int64_t, std::vector<std::size_t>> cycles;
   for (std::size_t file = 0; file < plan.files.size(); ++file) {

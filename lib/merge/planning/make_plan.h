@@ -12,10 +12,10 @@
 
 namespace traceloom {
 
-// Decides what a merge writes, from the surveys of its inputs and what they are together, or refuses.
-// All have one entry an input. Throws Error for inputs that do not fit together (clocks that nothing
-// relates), and UsageError for options that move nothing and when an event lies before the origin
-// that was given: all name what to do.
+// Decides what a merge writes, from the surveys of its inputs and what they are together, or
+// refuses. All have one entry an input. Throws Error for inputs that do not fit together (clocks
+// that nothing relates), and UsageError for options that move nothing and when an event lies before
+// the origin that was given: all name what to do.
 MergePlan make_plan(const std::vector<Input>& inputs, std::vector<FileSurvey> surveys,
                     const RunInputs& capture, const PlanOptions& options = {});
 

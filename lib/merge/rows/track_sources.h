@@ -105,7 +105,7 @@ struct Place {
                       // stay alone
 };
 
-// Adds the tracks of all files to the processes; returns where each track of each file goes. A track
+// Adds the tracks of all files to the processes; returns where each track of each file goes. One
 // without events has no thread there, and its process may be left empty.
 std::vector<std::vector<Place>> gather_tracks(const std::vector<FileSurvey>& surveys,
                                               const std::vector<FileRank>& ranks, PidLayout layout,

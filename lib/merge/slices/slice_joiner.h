@@ -69,8 +69,8 @@ class LastTimes {
 // When the last event of each rank ends. A B that is never closed ends there. A merged file has
 // several ranks, and how long one was recorded says nothing of another.
 using LastEnds = LastTimes<std::int64_t>;
-// When the last event of each track (TrackTarget::number) begins. An X without dur ends there. Starts
-// are noted only in the few files that have one.
+// When the last event of each track (TrackTarget::number) begins. An X without dur ends there.
+// Starts are noted only in the few files that have one.
 using LastStarts = LastTimes<std::uint32_t>;
 
 // OverlapCheck: finds slices of a track that overlap without one being inside the other.

@@ -81,8 +81,8 @@ class LinkedEvents {
 // A start (an s; to Perfetto a step, t, is none) counts from its time on, and only if its thread
 // has already had a slice that it can be bound to.
 
-// `scan` reads the files that have such ends (FileSurvey::next_ends) with the visitor. They are few:
-// torch binds all of its ends to the slice around. Returns the ends in each file of the plan:
+// `scan` reads the files that have such ends (FileSurvey::next_ends) with the visitor. They are
+// few: torch binds all of its ends to the slice around. Returns the ends in each file of the plan:
 // offsets, ascending. Arrows of PlanOptions::shared_flows may start in another file, so their ends
 // are left alone. Memory: 24 bytes a flow event of the file that is being read.
 std::vector<std::vector<std::uint64_t>> find_startless_ends(

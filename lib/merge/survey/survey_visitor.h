@@ -28,7 +28,7 @@ void count_tracks(FileSurvey& survey, std::size_t most, std::size_t& tracks);
 
 struct SurveyOptions {
   std::vector<std::string> shared_flows = {};  // PlanOptions::shared_flows, to be counted
-  // What the filter of the merge needs is gathered, too. nullptr: nothing; must outlive the visitor.
+  // The filter, if what it needs is gathered, too. It must outlive the visitor.
   const MergeFilter* filter = nullptr;
   // The most tracks of all files together; see FileSurvey::has_too_many_tracks.
   std::size_t most_tracks = std::numeric_limits<std::size_t>::max();
