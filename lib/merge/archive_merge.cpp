@@ -78,8 +78,7 @@ class RankArchive {
       : archive_(pack_by_name(open_file_sink(path, stdout_use), path, level)),
         packed_(dynamic_cast<PackedSink*>(archive_.get())),
         path_(path),
-        level_(level),
-        spool_(path) {}
+        level_(level) {}
 
   void add(std::string_view name, std::string_view text) {
     archive_->write(tar_header(name, text.size()));
@@ -87,16 +86,21 @@ class RankArchive {
     archive_->write(tar_padding(text.size()));
   }
 
-  // Adds what `write` writes; it may write blocks if MergeOutput is packed.
+  // Adds what `write` writes; it may write blocks if MergeOutput is packed. Blocks are compressed
+  // already when they are copied; the checksum and size of their text follow once, after them.
   void add(std::string_view name, const std::function<void(MergeOutput&)>& write) {
-    spool_.clear();
-    if (packed_ != nullptr) return add_blocks(name, write);
-    MergeOutput member(spool_.open_sink(), path_);
-    write(member);
-    member.close();
-    archive_->write(tar_header(name, spool_.size()));
-    spool_.for_each_piece([this](std::string_view piece) { archive_->write(piece); });
-    archive_->write(tar_padding(spool_.size()));
+    PartOutput part(path_, level_);
+    write(part.output());
+    const PartSize size = part.complete();
+    archive_->write(tar_header(name, size.text_size));
+    part.for_each_piece([this](std::string_view piece) {
+      if (packed_ != nullptr)
+        packed_->write_block({std::string(piece), 0, 0});
+      else
+        archive_->write(piece);
+    });
+    if (packed_ != nullptr) packed_->write_block({{}, size.crc32, size.text_size});
+    archive_->write(tar_padding(size.text_size));
   }
 
   void complete() {
@@ -106,26 +110,10 @@ class RankArchive {
   void close() { archive_->close(); }
 
  private:
-  // Copies blocks that are compressed already. The checksum and size of their text follow once,
-  // after them.
-  void add_blocks(std::string_view name, const std::function<void(MergeOutput&)>& write) {
-    PackedSink blocks(spool_.open_sink(), packing_of_name(path_), level_, Framing::none);
-    MergeOutput member(blocks, path_);
-    write(member);
-    member.close();
-    archive_->write(tar_header(name, blocks.text_size()));
-    spool_.for_each_piece([this](std::string_view piece) {
-      packed_->write_block({std::string(piece), 0, 0});
-    });
-    packed_->write_block({{}, blocks.crc32(), blocks.text_size()});
-    archive_->write(tar_padding(blocks.text_size()));
-  }
-
   std::unique_ptr<Sink> archive_;
   PackedSink* packed_;  // archive_, if that is packed
   std::string path_;
   int level_;
-  SpoolFile spool_;
 };
 
 // The part of a merge that is the trace of one rank.

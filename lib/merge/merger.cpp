@@ -30,9 +30,7 @@ void refuse_output(const MergeOptions& options) {
   std::vector<Input> inputs = options.inputs;
   if (is_written_aside(options.output))
     std::erase_if(inputs, [](const Input& input) { return !input.is_named; });
-  if (is_input(inputs, options.output))
-    throw UsageError(
-        fmt::format("the output {} is also an input; name another output", options.output));
+  refuse_as_output(inputs, options.output);
 }
 
 void prepare_paths(const MergeOptions& options) {

@@ -132,12 +132,12 @@ constexpr std::string_view kChangedWhileRead =
 constexpr std::size_t kManyFiles = 64;
 constexpr std::uint64_t kSmallFileBytes = std::uint64_t{1} << 20;
 
+}  // namespace
+
 void refuse_as_output(const std::vector<Input>& inputs, const std::string& output) {
   if (is_input(inputs, output))
     throw UsageError(fmt::format("the output {} is also an input; name another output", output));
 }
-
-}  // namespace
 
 MergeInputs::MergeInputs(const MergeOptions& options)
     : options_(options),

@@ -21,6 +21,9 @@
 
 namespace traceloom {
 
+// Throws UsageError if the output is one of the inputs.
+void refuse_as_output(const std::vector<Input>& inputs, const std::string& output);
+
 // MergeInputs: the inputs of a merge, what a survey has found in them, the plan that follows, and
 // the ways to read them again.
 //
