@@ -2,15 +2,23 @@
 
 #include "identity/clocks/clock_plan.h"
 #include "merge/frame/frame.h"
+#include "merge/order/merge_output.h"
 #include "merge/passes/merge_inputs.h"
 #include "merge/write/write_visitor.h"
+#include "output/file_sink.h"
 #include "output/json_writer.h"
+#include "output/packed_sink.h"
+#include "output/sink.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace traceloom {
@@ -20,23 +28,16 @@ constexpr int kIndent = 2;
 
 void write_file(JsonWriter& json, const ArchivedRank& rank, const ArchivedRank& first) {
   json.begin_object();
-  json.key("path");
-  json.value(rank.path);
-  json.key("machine");
-  json.begin_object();
-  json.key("name");
-  json.value(fmt::format("rank {}", rank.rank));
+  json.member("path", rank.path);
+  json.begin_object("machine");
+  json.member("name", fmt::format("rank {}", rank.rank));
   json.end_object();
   if (&rank != &first) {
-    json.key("clocks");
-    json.begin_object();
-    json.key("sync_to");
-    json.begin_object();
-    json.key("file");
-    json.value(first.path);
+    json.begin_object("clocks");
+    json.begin_object("sync_to");
+    json.member("file", first.path);
     json.end_object();
-    json.key("offset_ns");
-    json.value(rank.offset_ns);
+    json.member("offset_ns", rank.offset_ns);
     json.end_object();
   }
   json.end_object();
@@ -49,19 +50,13 @@ std::string perfetto_manifest(const std::vector<ArchivedRank>& ranks, std::int64
   JsonWriter json(text, kIndent);
   json.begin_object();
   // Perfetto recognizes a manifest by this key at its very beginning.
-  json.key("perfetto_manifest");
-  json.begin_object();
-  json.key("version");
-  json.value(1);
-  json.key("attributes");
-  json.begin_object();
-  json.key("traceloom.version");
-  json.value(TRACELOOM_VERSION);
-  json.key("traceloom.origin_unix_ns");
-  json.value(origin_ns);
+  json.begin_object("perfetto_manifest");
+  json.member("version", 1);
+  json.begin_object("attributes");
+  json.member("traceloom.version", TRACELOOM_VERSION);
+  json.member("traceloom.origin_unix_ns", origin_ns);
   json.end_object();
-  json.key("files");
-  json.begin_array();
+  json.begin_array("files");
   for (const ArchivedRank& rank : ranks) write_file(json, rank, ranks.front());
   json.end_array();
   json.end_object();
@@ -69,61 +64,64 @@ std::string perfetto_manifest(const std::vector<ArchivedRank>& ranks, std::int64
   return text + "\n";
 }
 
-RankArchive::RankArchive(const std::string& path, int level, StdoutUse stdout_use)
-    : archive_(pack_by_name(open_file_sink(path, stdout_use), path, level)),
-      packed_(dynamic_cast<PackedSink*>(archive_.get())),
-      path_(path),
-      level_(level),
-      spool_(path) {}
-
-void RankArchive::add(std::string_view name, std::string_view text) {
-  archive_->write(tar_header(name, text.size()));
-  archive_->write(text);
-  archive_->write(tar_padding(text.size()));
-}
-
-void RankArchive::add(std::string_view name, const std::function<void(MergeOutput&)>& write) {
-  spool_.clear();
-  if (packed_ == nullptr) {
-    MergeOutput member(spool_.open_sink(), path_);
-    write(member);
-    member.close();
-    archive_->write(tar_header(name, spool_.size()));
-    spool_.for_each_piece([this](std::string_view piece) { archive_->write(piece); });
-    archive_->write(tar_padding(spool_.size()));
-    return;
-  }
-  PackedSink blocks(spool_.open_sink(), packing_of_name(path_), level_, Framing::none);
-  MergeOutput member(blocks, path_);
-  write(member);
-  member.close();
-  archive_->write(tar_header(name, blocks.text_size()));
-  copy_blocks(blocks);
-  archive_->write(tar_padding(blocks.text_size()));
-}
-
-void RankArchive::complete() {
-  if (is_complete_) return;
-  is_complete_ = true;
-  archive_->write(tar_end());
-  archive_->complete();
-}
-
-void RankArchive::close() {
-  complete();
-  archive_->close();
-}
-
-// Copies blocks that are compressed already. The checksum and size of their text follow once, after
-// them.
-void RankArchive::copy_blocks(const PackedSink& written) {
-  spool_.for_each_piece([this](std::string_view piece) {
-    packed_->write_block({std::string(piece), 0, 0});
-  });
-  packed_->write_block({{}, written.crc32(), written.text_size()});
-}
-
 namespace {
+
+// Writes a tar of one trace a rank, as Perfetto (from version 58 on) opens it. The traces in it are
+// not gzip, because Perfetto refuses a manifest that says anything about a packed file. The archive
+// as a whole is packed if its name says so.
+//
+// Behaves as a Sink: without close() nothing is left, and the old output is untouched. Memory is
+// small and fixed: a trace waits on disk, next to the output, until its size is known.
+class RankArchive {
+ public:
+  RankArchive(const std::string& path, int level, StdoutUse stdout_use)
+      : archive_(pack_by_name(open_file_sink(path, stdout_use), path, level)),
+        packed_(dynamic_cast<PackedSink*>(archive_.get())),
+        path_(path),
+        level_(level) {}
+
+  void add(std::string_view name, std::string_view text) {
+    archive_->write(tar_header(name, text.size()));
+    archive_->write(text);
+    archive_->write(tar_padding(text.size()));
+  }
+
+  // Adds what `write` writes; it may write blocks if MergeOutput is packed. Blocks are compressed
+  // already when they are copied; the checksum and size of their text follow once, after them.
+  void add(std::string_view name, const std::function<void(MergeOutput&)>& write) {
+    PartOutput part(path_, level_);
+    write(part.output());
+    const PartSize size = part.complete();
+    archive_->write(tar_header(name, size.text_size));
+    part.for_each_piece([this](std::string_view piece) {
+      if (packed_ != nullptr)
+        packed_->write_block({std::string(piece), 0, 0});
+      else
+        archive_->write(piece);
+    });
+    if (packed_ != nullptr) packed_->write_block({{}, size.crc32, size.text_size});
+    archive_->write(tar_padding(size.text_size));
+  }
+
+  void complete() {
+    archive_->write(tar_end());
+    archive_->complete();
+  }
+  void close() { archive_->close(); }
+
+ private:
+  std::unique_ptr<Sink> archive_;
+  PackedSink* packed_;  // archive_, if that is packed
+  std::string path_;
+  int level_;
+};
+
+// The part of a merge that is the trace of one rank.
+struct RankPart {
+  std::int64_t rank = 0;
+  std::vector<std::size_t> files;  // files of the plan; a merged file has several ranks
+  std::int64_t origin_ns = 0;      // common time of time 0 in its trace
+};
 
 // Returns the ranks to write: with a filter, only those with events left.
 std::set<std::int64_t> written_ranks(const MergePlan& plan) {
@@ -134,27 +132,30 @@ std::set<std::int64_t> written_ranks(const MergePlan& plan) {
 }
 
 // Returns the time of the first event, floored to a whole microsecond.
-std::int64_t first_event_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
-                            const std::vector<std::size_t>& files) {
+std::int64_t first_event_of(const MergePlan& plan, const std::vector<std::size_t>& files) {
   std::vector<StartTimes> starts;
   std::vector<FileClock> clocks;
   for (const std::size_t file : files) {
-    if (surveys[file].starts.empty()) continue;
-    starts.push_back(surveys[file].starts);
+    if (plan.surveys[file].starts.empty()) continue;
+    starts.push_back(plan.surveys[file].starts);
     clocks.push_back(plan.files[file].clock);
   }
   return starts.empty() ? plan.origin_ns : common_origin_ns(starts, clocks);
 }
 
-void move_origin(MergePlan& plan, std::int64_t origin_ns) {
+// Narrows a plan to the trace of one rank, or widens it to all of them again (nullopt).
+void narrow(MergePlan& plan, std::optional<std::int64_t> rank, std::int64_t origin_ns) {
   for (FilePlan& file : plan.files) file.times = file.clock.times.since(origin_ns);
   if (plan.filter) plan.filter->move_origin(plan.origin_ns - origin_ns);
   plan.origin_ns = origin_ns;
+  plan.only_rank = rank;
 }
 
-}  // namespace
-
-std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
+// Returns the parts in ascending order of rank. The first one begins at the origin of the plan, and
+// each other one at the first event of its files, so that its times are small and no origin lies
+// before the plan's. If the plan has a filter, its selection must be known; a rank without events
+// left is no part.
+std::vector<RankPart> parts_of(const MergePlan& plan) {
   std::map<std::int64_t, RankPart> parts;
   for (const std::int64_t rank : written_ranks(plan)) parts[rank].rank = rank;
   for (const std::size_t file : plan.order) {
@@ -164,25 +165,12 @@ std::vector<RankPart> parts_of(const MergePlan& plan, const std::vector<FileSurv
   }
   std::vector<RankPart> result;
   for (auto& [rank, part] : parts) {
-    part.origin_ns = result.empty()
-                         ? plan.origin_ns
-                         : std::max(plan.origin_ns, first_event_of(plan, surveys, part.files));
+    part.origin_ns = result.empty() ? plan.origin_ns
+                                    : std::max(plan.origin_ns, first_event_of(plan, part.files));
     result.push_back(std::move(part));
   }
   return result;
 }
-
-void narrow(MergePlan& plan, const RankPart& part) {
-  move_origin(plan, part.origin_ns);
-  plan.only_rank = part.rank;
-}
-
-void widen(MergePlan& plan, std::int64_t origin_ns) {
-  move_origin(plan, origin_ns);
-  plan.only_rank.reset();
-}
-
-namespace {
 
 // Pads the rank in each name with zeros, so that the names sort in the order of the ranks.
 std::vector<ArchivedRank> archived_ranks(const std::vector<RankPart>& parts,
@@ -206,7 +194,7 @@ struct Written {
 void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_bytes,
                 MergeOutput& member, Written& written) {
   WriteVisitor visitor(inputs.plan(), member, inputs.memory());
-  visitor.write_head(inputs.surveys());
+  visitor.write_head();
   inputs.scan(part.files, visitor, later_bytes);
   visitor.finish();
   inputs.check_unchanged(visitor, part.files);
@@ -219,10 +207,10 @@ void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_b
   const FilterPlan* const filter = inputs.plan().filter ? &*inputs.plan().filter : nullptr;
   const bool selects = filter != nullptr && filter->needs_selection();
   const auto events_of = [&](std::size_t file, std::int64_t rank) {
-    return MergedRankEvents{inputs.surveys()[file].events, visitor.events()[file],
+    return MergedRankEvents{inputs.plan().surveys[file].events, visitor.events()[file],
                             selects ? filter->counts_of(file, rank).filtered : 0};
   };
-  write_tail(inputs.plan(), inputs.surveys(), events_of, problems, inputs.left_out(),
+  write_tail(inputs.plan(), events_of, problems, inputs.left_out(),
              [&](std::string_view text) { member.write(text); });
 }
 
@@ -235,7 +223,7 @@ MergeSummary merge_to_archive(const MergeOptions& options) {
   if (!inputs.select()) return inputs.nothing_left();
   MergePlan& plan = inputs.plan();
   const std::int64_t origin_ns = plan.origin_ns;
-  const std::vector<RankPart> parts = parts_of(plan, inputs.surveys());
+  const std::vector<RankPart> parts = parts_of(plan);
   const std::vector<ArchivedRank> ranks = archived_ranks(parts, origin_ns);
   archive.add("perfetto_manifest.json", perfetto_manifest(ranks, origin_ns));
   Written written{std::vector<ProblemCounts>(inputs.size()),
@@ -244,12 +232,12 @@ MergeSummary merge_to_archive(const MergeOptions& options) {
   for (const RankPart& part : parts) later_bytes += inputs.stored_bytes_of(part.files);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     later_bytes -= inputs.stored_bytes_of(parts[i].files);
-    narrow(plan, parts[i]);
+    narrow(plan, parts[i].rank, parts[i].origin_ns);
     archive.add(ranks[i].path, [&](MergeOutput& member) {
       write_part(inputs, parts[i], later_bytes, member, written);
     });
   }
-  widen(plan, origin_ns);
+  narrow(plan, std::nullopt, origin_ns);
   MergeSummary summary = inputs.summarize(written.problems, written.events);
   archive.complete();
   if (options.before_replacing) options.before_replacing(summary);

@@ -26,7 +26,8 @@ namespace traceloom {
 // flow event.
 //
 // The same bytes come out for any number of threads, and of processes that merge together
-// (MergeOptions::team; team_merge.h). After an exception the old output is untouched.
+// (MergeOptions::team), which have to share the output's file system. After an exception the old
+// output is untouched.
 //
 // Throws UsageError, before anything is opened for writing, if the output is one of the inputs or
 // an input is a pipe other than stdin (inputs are read twice; stdin is copied). Throws Error for an

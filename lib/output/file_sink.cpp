@@ -241,8 +241,29 @@ constexpr std::size_t kGatherBytes = std::size_t{64} << 10;
 // (in writes of 1 MiB; ext4, Linux 6.18).
 constexpr std::uint64_t kRoomBytes = std::uint64_t{32} << 20;
 
+class GatheringSink : public Sink {
+ public:
+  void write(std::string_view bytes) override {
+    if (gathered_.size() + bytes.size() >= kGatherBytes) flush();
+    if (bytes.size() >= kGatherBytes)
+      write_all(bytes);
+    else
+      gathered_.append(bytes);
+  }
+
+ protected:
+  void flush() {
+    write_all(gathered_);
+    gathered_.clear();
+  }
+  virtual void write_all(std::string_view bytes) = 0;
+
+ private:
+  std::string gathered_;
+};
+
 // Without a `replacement`, the descriptor belongs to the target itself.
-class FileSink : public Sink {
+class FileSink : public GatheringSink {
  public:
   FileSink(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
   FileSink(std::unique_ptr<Replacement> replacement, std::string name)
@@ -253,14 +274,6 @@ class FileSink : public Sink {
 
   ~FileSink() override {
     if (!replacement_ && descriptor_ >= 0) ::close(descriptor_);
-  }
-
-  void write(std::string_view bytes) override {
-    if (gathered_.size() + bytes.size() >= kGatherBytes) flush();
-    if (bytes.size() >= kGatherBytes)
-      write_all(bytes);
-    else
-      gathered_.append(bytes);
   }
 
   void complete() override {
@@ -292,11 +305,6 @@ class FileSink : public Sink {
   }
 
  private:
-  void flush() {
-    write_all(gathered_);
-    gathered_.clear();
-  }
-
   // Allocates blocks for the bytes that follow. After a failure (the file system does not support
   // it, or has too few blocks left) it does not try again: if there is an error, write() will
   // report it.
@@ -314,7 +322,7 @@ class FileSink : public Sink {
       throw system_error(name_, errno);
   }
 
-  void write_all(std::string_view bytes) {
+  void write_all(std::string_view bytes) override {
     make_room(bytes.size());
     while (!bytes.empty()) {
       const ssize_t result = ::write(descriptor_, bytes.data(), bytes.size());
@@ -330,35 +338,25 @@ class FileSink : public Sink {
   int descriptor_;
   std::string name_;
   std::unique_ptr<Replacement> replacement_;
-  std::string gathered_;
   std::uint64_t written_ = 0;
   std::uint64_t room_ = 0;  // end of the allocated blocks, in bytes
   bool asks_for_room_ = false;
   bool is_complete_ = false;
 };
 
-class StandardOutput : public Sink {
+class StandardOutput : public GatheringSink {
  public:
   explicit StandardOutput(StdoutUse use)
       : use_(use), escapes_(!use.for_people && isatty(STDOUT_FILENO) == 1) {}
 
   void write(std::string_view bytes) override {
-    if (gathered_.size() + bytes.size() >= kGatherBytes) complete();
-    if (escapes_)
-      gathered_ += printable_lines(bytes);
-    else if (bytes.size() >= kGatherBytes)
-      write_all(bytes);
-    else
-      gathered_.append(bytes);
+    GatheringSink::write(escapes_ ? std::string_view(printable_lines(bytes)) : bytes);
   }
-  void complete() override {
-    write_all(gathered_);
-    gathered_.clear();
-  }
+  void complete() override { flush(); }
   void close() override { complete(); }
 
  private:
-  void write_all(std::string_view bytes) {
+  void write_all(std::string_view bytes) override {
     while (!bytes.empty() && !reader_is_gone_) {
       const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
       if (written >= 0) {
@@ -375,7 +373,6 @@ class StandardOutput : public Sink {
   StdoutUse use_;
   bool escapes_;
   bool reader_is_gone_ = false;
-  std::string gathered_;
 };
 
 // Returns the end of the chain of links at `path`; the file need not exist.

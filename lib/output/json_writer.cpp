@@ -101,9 +101,8 @@ void write_problems(JsonWriter& json, std::string_view file, const ProblemCounts
     json.member("kind", describe(problem).name);
     json.member("count", problems.count(problem));
     json.member("first_offset", problems.first_offset(problem));
-    if (const std::string_view detail = problems.explanation(problem); !detail.empty()) {
+    if (const std::string_view detail = problems.explanation(problem); !detail.empty())
       json.member("detail", detail);
-    }
     json.end_object();
   }
 }

@@ -17,7 +17,7 @@ namespace traceloom {
 //
 //   std::string text;
 //   JsonWriter json(text);
-//   json.begin_object(); json.key("rank"); json.value(3); json.end_object();   // {"rank":3}
+//   json.begin_object(); json.member("rank", 3); json.end_object();   // {"rank":3}
 //
 // Calls that cannot give JSON (a value without its key, an end that does not match) are bugs of the
 // caller; assertions catch them.
@@ -51,14 +51,28 @@ class JsonWriter {
     else
       null();
   }
-  // Writes a member of the open object.
+  // Inserts `json`, which must be valid JSON, unchanged.
+  void raw(std::string_view json);
+
+  // Write a key and its value, or the begin of its value.
   template <typename T>
   void member(std::string_view name, const T& content) {
     key(name);
     value(content);
   }
-  // Inserts `json`, which must be valid JSON, unchanged.
-  void raw(std::string_view json);
+  void begin_object(std::string_view name) {
+    key(name);
+    begin_object();
+  }
+  void begin_array(std::string_view name) {
+    key(name);
+    begin_array();
+  }
+  // Leaves the key out if there is no value.
+  template <typename T>
+  void member_if(std::string_view name, const std::optional<T>& maybe) {
+    if (maybe) member(name, *maybe);
+  }
 
  private:
   struct Level {
@@ -117,8 +131,7 @@ inline std::optional<std::string_view> text_or_null(std::string_view text) {
 // Elements are of any type that JsonWriter::value() takes. An empty range gives an empty array.
 template <typename List>
 void write_list(JsonWriter& json, std::string_view key, const List& list) {
-  json.key(key);
-  json.begin_array();
+  json.begin_array(key);
   for (const auto& element : list) json.value(element);
   json.end_array();
 }
@@ -179,8 +192,7 @@ void write_file(JsonWriter& json, const FileFacts& file);
 // Writes the key "files" and an array of these objects. `File` is a FileFacts.
 template <typename File>
 void write_files(JsonWriter& json, const std::vector<File>& files) {
-  json.key("files");
-  json.begin_array();
+  json.begin_array("files");
   for (const File& file : files) write_file(json, file);
   json.end_array();
 }
@@ -188,8 +200,7 @@ void write_files(JsonWriter& json, const std::vector<File>& files) {
 // Writes the key "problems" and an array of the problems of all files.
 template <typename File>
 void write_file_problems(JsonWriter& json, const std::vector<File>& files) {
-  json.key("problems");
-  json.begin_array();
+  json.begin_array("problems");
   for (const File& file : files) write_problems(json, file.path, file.problems);
   json.end_array();
 }

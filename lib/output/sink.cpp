@@ -87,11 +87,6 @@ void SpoolFile::for_each_piece(const std::function<void(std::string_view)>& use)
   }
 }
 
-void SpoolFile::clear() {
-  if (ftruncate(descriptor_, 0) != 0) throw system_error(name_, errno);
-  size_ = 0;
-}
-
 namespace {
 
 constexpr std::size_t kBlockBytes = 512;

@@ -85,7 +85,6 @@ class SpoolFile {
   // Reads all of [offset, offset + size), which must have been written.
   void read(std::uint64_t offset, char* to, std::size_t size) const;
   void for_each_piece(const std::function<void(std::string_view)>& use) const;
-  void clear();
 
  private:
   class Writer;

@@ -86,12 +86,13 @@ class Reading {
         visitor_(visitor),
         options_(options),
         pool_(pool),
-        next_input_(options.files.begin),
-        end_input_(std::min(options.files.end, inputs.size())) {}
+        next_(options.order != nullptr ? 0 : options.files.begin),
+        end_(options.order != nullptr ? options.order->size()
+                                      : std::min(options.files.end, inputs.size())) {}
 
   // Returns nullptr if all files have been read.
   Token* next() {
-    if (!file_ && next_input_ >= end_input_) return nullptr;
+    if (!file_ && next_ >= end_) return nullptr;
     Token* const token = pool_.get();
     try {
       read_chunk(*token);
@@ -105,7 +106,8 @@ class Reading {
  private:
   void read_chunk(Token& token) {
     if (!file_) {
-      const std::size_t index = next_input_++;
+      const std::size_t index = options_.order != nullptr ? options_.order->at(next_) : next_;
+      ++next_;
       file_ = token.file = std::make_shared<OpenFile>(visitor_, index, inputs_[index].path,
                                                       options_.max_event_bytes);
       source_ = open_input(inputs_[index].path, options_.watch,
@@ -140,8 +142,8 @@ class Reading {
   FileVisitor& visitor_;
   const ScanOptions& options_;
   TokenPool& pool_;
-  std::size_t next_input_;
-  std::size_t end_input_;
+  std::size_t next_;  // a place in options_.order, or a number of a file if there is no order
+  std::size_t end_;
   std::uint64_t stored_bytes_ = 0;
   bool list_begun_ = false;
   std::shared_ptr<OpenFile> file_;

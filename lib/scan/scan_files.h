@@ -99,6 +99,8 @@ struct ScanOptions {
   std::function<void(std::uint64_t)> progress = {};
   // The files to read; the others keep their numbers and are left to other processes.
   FileBlock files = kAllFiles;
+  // If set, the files to read in place of these, by their numbers and in this order.
+  const std::vector<std::size_t>* order = nullptr;
 };
 
 // Visits all events of all files. Errors of their text have the inputs' names for people. Throws

@@ -1,4 +1,4 @@
-#include "merge/survey/selection_visitor.h"
+#include "merge/survey/selection.h"
 
 #include <doctest/doctest.h>
 

@@ -39,9 +39,9 @@ class Writing {
     const FailureHandler fail = [](std::size_t, const Error& error) { throw error; };
     SurveyVisitor visitor(paths.size(), fail);
     scan_files(paths, visitor, {1, {}});
-    surveys_ = visitor.take_surveys();
-    plan_ = std::make_unique<MergePlan>(
-        make_plan(inputs, surveys_, settle(inputs, readings_of(surveys_))));
+    std::vector<FileSurvey> surveys = visitor.take_surveys();
+    const RunInputs capture = settle(inputs, readings_of(surveys));
+    plan_ = std::make_unique<MergePlan>(make_plan(inputs, std::move(surveys), capture));
   }
 
   Written write(std::size_t file = 0) {
@@ -61,7 +61,7 @@ class Writing {
       }
       CHECK(state.events == (state.block.text.empty() ? 0 : 1));
     }
-    for (const KeptMetadata& event : surveys_[file].metadata) {
+    for (const KeptMetadata& event : plan_->surveys[file].metadata) {
       WriteState state;
       writer.write_metadata(event, state);
       written.metadata.emplace_back(state.block.text.view().substr(2));
@@ -73,7 +73,6 @@ class Writing {
  private:
   TemporaryFolder folder_;
   std::vector<std::string> texts_;
-  std::vector<FileSurvey> surveys_;
   std::unique_ptr<MergePlan> plan_;
   ProblemCounts problems_;
 };

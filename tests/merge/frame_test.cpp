@@ -17,21 +17,23 @@ FileRank rank_of(std::int64_t number, RankSource source) {
   return rank;
 }
 
-MergePlan plan_of(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks) {
-  MergePlan plan{{}, TrackPlan(surveys, ranks), 1'700'000'000'000'001'000, false};
+MergePlan plan_of(std::vector<FileSurvey> files, const std::vector<FileRank>& ranks) {
+  TrackPlan tracks(files, ranks);
+  MergePlan plan{std::move(files), {}, std::move(tracks), 1'700'000'000'000'001'000, false};
+  const std::vector<FileSurvey>& surveys = plan.surveys;
   for (std::size_t i = 0; i < surveys.size(); ++i) {
     FileClock clock;
     clock.method = ClockMethod::sync;
     clock.offset_ns = -2'676'000;
     clock.error_ns = 12'000;
-    plan.files.push_back({"rank" + std::to_string(i) + ".json",
+    plan.files.push_back({{.flow_ids = IdMap(surveys[i].flow_ids, 0, 0),
+                           .bind_ids = IdMap(surveys[i].bind_ids, 0, 0),
+                           .async_ids = {IdMap(surveys[i].async_ids.ids, 0, 0)},
+                           .object_ids = {IdMap(surveys[i].object_ids.ids, 0, 0)}},
+                          "rank" + std::to_string(i) + ".json",
                           ranks[i],
                           clock,
-                          TimeMap(),
-                          IdMap(surveys[i].flow_ids, 0, 0),
-                          IdMap(surveys[i].bind_ids, 0, 0),
-                          {IdMap(surveys[i].async_ids.ids, 0, 0)},
-                          {IdMap(surveys[i].object_ids.ids, 0, 0)}});
+                          {}});
   }
   return plan;
 }
@@ -65,8 +67,8 @@ TEST_CASE("frame: the head names processes and threads once, without ts") {
   FileSurvey survey;
   survey.tracks = {track("50", "50", "say \"hi\""), track("0", "7", "stream 7")};
   survey.processes = {{"50", {"python3", "CPU"}}, {"0", {"python3", "GPU 0"}}};
-  const std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
-  CHECK(head_of(plan_of(surveys, {rank_of(3, RankSource::argument)})) ==
+  std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
+  CHECK(head_of(plan_of(std::move(surveys), {rank_of(3, RankSource::argument)})) ==
         R"json({"displayTimeUnit": "ms",
 "baseTimeNanoseconds": 1700000000000001000,
 "traceEvents": [
@@ -84,8 +86,8 @@ TEST_CASE("frame: a long head is written piece by piece") {
   FileSurvey survey;
   for (int tid = 1; tid <= 5000; ++tid)
     survey.tracks.push_back(track("0", std::to_string(tid), ""));
-  const std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
-  const MergePlan plan = plan_of(surveys, {rank_of(0, RankSource::argument)});
+  std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
+  const MergePlan plan = plan_of(std::move(surveys), {rank_of(0, RankSource::argument)});
   std::size_t longest = 0;
   write_head_of_trace(plan,
                       [&](std::string_view piece) { longest = std::max(longest, piece.size()); });
@@ -98,27 +100,27 @@ TEST_CASE("frame: a long head is written piece by piece") {
 TEST_CASE("frame: heads are the same when their texts are") {
   FileSurvey survey;
   survey.tracks = {track("0", "1", "main"), track("0", "2", "other")};
-  const std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
+  std::vector<FileSurvey> surveys = surveys_of(std::move(survey));
   FileSurvey shorter;
   shorter.tracks = {track("0", "1", "main")};
-  const std::vector<FileSurvey> fewer = surveys_of(std::move(shorter));
-  const MergePlan plan = plan_of(surveys, {rank_of(0, RankSource::argument)});
-  const MergePlan less = plan_of(fewer, {rank_of(0, RankSource::argument)});
+  std::vector<FileSurvey> fewer = surveys_of(std::move(shorter));
+  const MergePlan plan = plan_of(std::move(surveys), {rank_of(0, RankSource::argument)});
+  const MergePlan less = plan_of(std::move(fewer), {rank_of(0, RankSource::argument)});
   CHECK(have_same_head(plan, plan));
   CHECK_FALSE(have_same_head(plan, less));
   CHECK_FALSE(have_same_head(less, plan));
 }
 
 TEST_CASE("frame: the time unit is ns when some time has digits below the microsecond") {
-  const std::vector<FileSurvey> surveys(1);
-  MergePlan plan = plan_of(surveys, {rank_of(0, RankSource::position)});
+  std::vector<FileSurvey> surveys(1);
+  MergePlan plan = plan_of(std::move(surveys), {rank_of(0, RankSource::position)});
   plan.sub_microsecond = true;
   CHECK(head_of(plan).starts_with("{\"displayTimeUnit\": \"ns\",\n"));
 }
 
 TEST_CASE("frame: a rank without events has a name and a place") {
-  const std::vector<FileSurvey> surveys(1);
-  const std::string head = head_of(plan_of(surveys, {rank_of(0, RankSource::position)}));
+  std::vector<FileSurvey> surveys(1);
+  const std::string head = head_of(plan_of(std::move(surveys), {rank_of(0, RankSource::position)}));
   CHECK(head.ends_with(
       R"("traceEvents": [
 {"name":"process_name","cat":"__metadata","ph":"M","pid":0,"tid":1,"args":{"name":"rank 0"}},
@@ -134,15 +136,15 @@ TEST_CASE("frame: the tail says what was done, and what the inputs said beside t
                           {"displayTimeUnit", "\"ms\""},
                           {"otherData", R"({"version":"M1"})"}};
   surveys[1].top_level = {{"schemaVersion", "1"}, {"schemaVersion", "2"}};
-  const MergePlan plan =
-      plan_of(surveys, {rank_of(0, RankSource::argument), rank_of(0, RankSource::metadata_event)});
+  const MergePlan plan = plan_of(std::move(surveys), {rank_of(0, RankSource::argument),
+                                                      rank_of(0, RankSource::metadata_event)});
   std::vector<ProblemCounts> problems(2);
   problems[1].add(Problem::cut_event, 812);
   const auto events_of = [](std::size_t file, std::int64_t rank) {
     return rank != 0 || file == 1 ? MergedRankEvents{} : MergedRankEvents{9, 5, 4};
   };
   std::string tail;
-  write_tail(plan, surveys, events_of, problems, {{"x.json", "x.json: is empty"}},
+  write_tail(plan, events_of, problems, {{"x.json", "x.json: is empty"}},
              [&](std::string_view text) { tail += text; });
   CHECK(tail.starts_with("\n],\n\"otherData\": {\"traceloom\":{\"version\":\""));
   const oracle::Json document = oracle::parse_json("{\"traceEvents\": [" + tail);

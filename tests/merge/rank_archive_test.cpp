@@ -1,7 +1,7 @@
 // These tests check MergeFormat::perfetto_tar: a trace a rank and a manifest.
 #include "base/json_string.h"
 #include "base/problems.h"
-#include "merge/archive_merge.h"
+#include "merge/merger.h"
 #include "support/gzip_text.h"
 #include "support/merge_texts.h"
 #include "support/print_texts.h"

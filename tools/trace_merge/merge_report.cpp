@@ -1,6 +1,5 @@
 #include "trace_merge/merge_report.h"
 
-#include "merge/options/summary_json.h"
 #include "output/json_writer.h"
 #include "table/columns.h"
 
@@ -35,24 +34,14 @@ void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> events)
 void write_file(JsonWriter& json, const MergedFile& file, const MergedRankEvents& events,
                 bool is_filtered) {
   json.begin_object();
-  json.key("path");
-  json.value(file.path);
-  json.key("events");
-  json.value(events.events);
-  if (is_filtered) {
-    json.key("filtered");
-    json.value(events.filtered);
-  }
-  json.key("method");
-  json.value(to_string(file.clock.method));
-  json.key("offset_ns");
-  json.value(file.clock.offset_ns);
-  json.key("error_ns");
-  json.value(file.clock.error_ns);
-  json.key("worst_error_ns");
-  json.value(file.clock.worst_error_ns);
-  json.key("drift_ppm");
-  json.value(file.clock.drift_ppm);
+  json.member("path", file.path);
+  json.member("events", events.events);
+  if (is_filtered) json.member("filtered", events.filtered);
+  json.member("method", to_string(file.clock.method));
+  json.member("offset_ns", file.clock.offset_ns);
+  json.member("error_ns", file.clock.error_ns);
+  json.member("worst_error_ns", file.clock.worst_error_ns);
+  json.member("drift_ppm", file.clock.drift_ppm);
   write_estimate(json, file.clock);
   json.end_object();
 }
@@ -61,12 +50,9 @@ void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const Mer
                 bool is_filtered) {
   MergedRankEvents sum{0, 0, 0};
   json.begin_object();
-  json.key("rank");
-  json.value(rank);
-  json.key("evidence");
-  json.value(to_string(files.front()->rank_source));
-  json.key("files");
-  json.begin_array();
+  json.member("rank", rank);
+  json.member("evidence", to_string(files.front()->rank_source));
+  json.begin_array("files");
   for (const MergedFile* file : files) {
     const MergedRankEvents events = file->events_of(rank);
     write_file(json, *file, events, is_filtered);
@@ -75,14 +61,9 @@ void write_rank(JsonWriter& json, std::int64_t rank, const std::vector<const Mer
     add(sum.filtered, events.filtered);
   }
   json.end_array();
-  json.key("events_in");
-  json.value(sum.events_in);
-  json.key("events_out");
-  json.value(sum.events);
-  if (is_filtered) {
-    json.key("events_filtered");
-    json.value(sum.filtered);
-  }
+  json.member("events_in", sum.events_in);
+  json.member("events_out", sum.events);
+  if (is_filtered) json.member("events_filtered", sum.filtered);
   json.end_object();
 }
 
@@ -116,19 +97,14 @@ std::string merge_report(const MergeSummary& summary, const std::string& output,
   std::string text;
   JsonWriter json(text, kIndent);
   json.begin_object();
-  json.key("schema_version");
-  json.value(1);
-  json.key("output");
-  json.value(output);
-  json.key("origin_unix_ns");
-  json.value(summary.origin_ns);
-  json.key("ranks");
-  json.begin_array();
+  json.member("schema_version", 1);
+  json.member("output", output);
+  json.member("origin_unix_ns", summary.origin_ns);
+  json.begin_array("ranks");
   for (const auto& [rank, files] : files_by_rank(summary))
     write_rank(json, rank, files, summary.filter.has_value());
   json.end_array();
-  json.key("problems");
-  json.begin_array();
+  json.begin_array("problems");
   for (const MergedFile& file : summary.files) write_problems(json, file.path, file.problems);
   for (const RepeatedInput& file : summary.repeats) write_problems(json, file.path, file.problems);
   for (const KeptJournal& journal : kept_journals) write_journal(json, journal);

@@ -14,46 +14,6 @@
 
 namespace traceloom {
 
-// ObjectRefs: renames references between objects inside args. {"id_ref": "0x7f"} refers to the
-// object with that id, and a snapshot may hold objects that are named nowhere else, {"id":
-// "cc::Layer/0x7f"}.
-//
-//   ObjectRefs refs(file, "1166", "\"ptr\"");     // for an event of that process and scope
-//   if (ObjectRefs::may_have(args)) refs.append(out, args);
-
-// Values must be strict JSON.
-class ObjectRefs {
- public:
-  // `pid` is canonical, `scope` the JSON text; both are those of the event. All arguments must
-  // outlive this object.
-  ObjectRefs(const FilePlan& file, std::string_view pid, std::string_view scope)
-      : file_(file), pid_(pid), scope_(scope) {}
-
-  // Returns false if there is nothing to rename.
-  static bool may_have(std::string_view value) {
-    return value.find("_ref\"") != std::string_view::npos ||
-           value.find("Ref\"") != std::string_view::npos;
-  }
-  // Appends the value with all references renamed. A reference to an object that the file does not
-  // have stays; if it would lead to an object of another file, it becomes "source_id_ref".
-  void append(std::string& out, std::string_view value) const { append(out, value, false); }
-  // Does the same, and also renames the ids of objects inside the snapshot.
-  void append_snapshot(std::string& out, std::string_view snapshot) const;
-
- private:
-  void append(std::string& out, std::string_view value, bool in_snapshot) const;
-  void append_object(std::string& out, std::string_view object, bool in_snapshot,
-                     bool is_snapshot) const;
-  std::optional<std::string> new_id(std::string_view pid, std::string_view scope,
-                                    std::string_view id) const;
-  void append_pid(std::string& out, const std::string& pid) const;
-  bool is_taken(std::string_view id) const;
-
-  const FilePlan& file_;
-  std::string_view pid_;
-  std::string_view scope_;
-};
-
 // Calls `found` with the id (JSON text) of each object within the snapshot.
 void find_objects_in_snapshot(std::string_view snapshot,
                               const std::function<void(std::string_view id)>& found);
@@ -97,8 +57,12 @@ std::string rename_heaps(std::string_view args, const FrameIds& frames, std::str
 // process.
 std::string rename_dictionaries(std::string_view args, const FrameIds& frames,
                                 std::string_view pid);
-// Renames references to objects, also those inside a snapshot.
-std::string rename_object_refs(std::string_view args, bool has_snapshot, const ObjectRefs& refs);
+// Renames references between objects, for an event of that process (canonical pid) and scope (JSON
+// text): {"id_ref": "0x7f"} refers to the object with that id, and a snapshot may hold objects that
+// are named nowhere else, {"id": "cc::Layer/0x7f"}. A reference to an object that the file does not
+// have stays; if it would lead to an object of another file, it becomes "source_id_ref".
+std::string rename_object_refs(std::string_view args, bool has_snapshot, const FilePlan& file,
+                               std::string_view pid, std::string_view scope);
 
 // Returns the earliest of the times that move_clock_sync() and move_profile() would move, if any.
 std::optional<std::int64_t> first_time_in_args(char phase, std::string_view args,

@@ -63,12 +63,13 @@ std::string numbers_of_counter(std::string_view args) {
   return numbers.empty() ? "{}" : numbers + "}";
 }
 
-void name_counters(const std::vector<FileSurvey>& surveys, MergePlan& plan) {
+void name_counters(MergePlan& plan) {
   // The titles of the processes that have a counter, by (pid in the merge, name and id).
   std::map<std::pair<std::string, std::string>, std::set<std::string>> owners;
   const auto visit_all = [&](const auto& visit) {
-    for (std::size_t file = 0; file < surveys.size(); ++file)
-      for (const std::string& key : surveys[file].counters) {
+    for (std::size_t file = 0; file < plan.files.size(); ++file)
+      for (std::uint32_t i = 0; i < plan.surveys[file].counters.size(); ++i) {
+        const std::string key(plan.surveys[file].counters[i]);
         const std::size_t pid_size = key.find(kPart);
         const ProcessTarget* const process = plan.tracks.process(file, key.substr(0, pid_size));
         if (process == nullptr) continue;
@@ -337,9 +338,8 @@ void edit_object_refs(const EditedEvent& event, EventEdit& edit) {
   if (args.empty() || edit.text(Key::args).data() != args.data()) return;
   const std::string pid = canonical_id(event.event.text(Key::pid));
   const std::string_view scope = event.clean.text(Key::scope);
-  const std::string renamed =
-      rename_object_refs(args, event.event.phase == 'O',
-                         ObjectRefs(event.file, pid, scope.empty() ? kDefaultScope : scope));
+  const std::string renamed = rename_object_refs(args, event.event.phase == 'O', event.file, pid,
+                                                 scope.empty() ? kDefaultScope : scope);
   if (!renamed.empty()) edit.replace(Key::args, renamed);
 }
 

@@ -19,7 +19,7 @@ namespace traceloom {
 // of a rank have counters of one name. Viewers know a counter by process, name and id, and a merge
 // joins the processes of a rank.
 //
-//   if (has_counter_value(event)) survey.counters.emplace(counter_key(event, scratch));
+//   if (has_counter_value(event)) facts.counters.intern(counter_key(event, scratch));
 //   plan.files[1].counter_suffixes[counter_key(event, scratch)] == " [GPU 0]"
 
 // Returns what viewers know a counter by, as far as the event has it: pid, name and id, with one
@@ -32,8 +32,8 @@ bool has_counter_value(const Event& event);
 // nothing has to go.
 std::string numbers_of_counter(std::string_view args);
 
-// Fills FilePlan::counter_suffixes of all files.
-void name_counters(const std::vector<FileSurvey>& surveys, MergePlan& plan);
+// Fills EventPlan::counter_suffixes of all files.
+void name_counters(MergePlan& plan);
 
 // edit_fields(): edits the fields that viewers are particular about, and what stands inside args:
 // times, references, ids of stack frames, values of counters.

@@ -1,5 +1,4 @@
-// The facts that a merge has to know of a file, as data: FileSurvey, and FilterFacts if it has a
-// filter.
+// The facts that a merge has to know of a file, as data.
 #pragma once
 
 #include "base/problems.h"
@@ -11,6 +10,7 @@
 #include "scan/scan_files.h"
 #include "select/step_marks.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -134,50 +134,79 @@ struct KeptMetadata {
   auto wired() { return std::tie(text, offset, counts_each_time); }
 };
 
-struct FileSurvey : FileReading {
+// What the events of a file, or of a part of it, add up to.
+struct EventFacts {
+  IdSet flow_ids;                  // ids of s t f
+  std::uint64_t shared_flows = 0;  // flow events of PlanOptions::shared_flows
+  // The number of f that wait for the next slice and are not shared.
+  std::uint64_t next_ends = 0;
+  IdSet bind_ids;        // bind_id of flows between slices
+  HexIds async_ids;      // ids of b n e S T p F
+  HexIds object_ids;     // ids of N O D ( ) v V P
+  StringTable counters;  // counter_key() of each
+  // Groups of stack frames that an earlier merge has made.
+  std::uint32_t frame_groups = 0;
+  CutSlices cut_slices;          // from our recorder
+  bool lacks_durations = false;  // some X has no dur
+  std::uint64_t events = 0;      // usable ones, without metadata
+  std::uint64_t end_events = 0;  // E among them
+  bool sub_microsecond = false;  // some time is no whole microsecond
+
+  // Adds a later part of the file.
+  void append(EventFacts& later) {
+    flow_ids.add(later.flow_ids);
+    shared_flows += later.shared_flows;
+    next_ends += later.next_ends;
+    bind_ids.add(later.bind_ids);
+    async_ids.add(later.async_ids);
+    object_ids.add(later.object_ids);
+    for (std::uint32_t i = 0; i < later.counters.size(); ++i) counters.intern(later.counters[i]);
+    frame_groups = std::max(frame_groups, later.frame_groups);
+    cut_slices.append(std::move(later.cut_slices));
+    lacks_durations |= later.lacks_durations;
+    events += later.events;
+    end_events += later.end_events;
+    sub_microsecond |= later.sub_microsecond;
+  }
+  // Notes the group of a stack frame.
+  void add_frame(std::string_view json_id) {
+    if (const std::optional<std::uint32_t> group = frame_group(json_id))
+      frame_groups = std::max(frame_groups, *group + 1);
+  }
+  auto wired() {
+    return std::tie(flow_ids, shared_flows, next_ends, bind_ids, async_ids, object_ids, counters,
+                    frame_groups, cut_slices, lacks_durations, events, end_events, sub_microsecond);
+  }
+};
+
+struct FileSurvey : FileReading, EventFacts {
   std::uint64_t tracks_before = 0;   // tracks of the files before it, except files with too many
   bool has_too_many_tracks = false;  // `tracks` is empty then
   std::vector<TrackFacts> tracks;    // in order of first appearance
   std::map<std::string, ProcessFacts> processes;  // key: canonical pid
   std::vector<KeptMetadata> metadata;             // texts occur once; see counts_each_time
-  IdSet flow_ids;                                 // ids of s t f
-  std::uint64_t shared_flows = 0;                 // flow events of PlanOptions::shared_flows
-  // The number of f that wait for the next slice and are not shared.
-  std::uint64_t next_ends = 0;
-  IdSet bind_ids;            // bind_id of flows between slices
-  HexIds async_ids;          // ids of b n e S T p F
-  AsyncSlices async_slices;  // additions to b e S T p F
-  HexIds object_ids;         // ids of N O D ( ) v V P
+  AsyncSlices async_slices;                       // additions to b e S T p F
   // The canonical pids of the processes that a memory dump (v) describes, by its object_id_key();
   // all but the first have a process_dump_key() in object_ids, too.
   std::map<std::string, std::vector<std::string>> dumps;
-  std::set<std::string> counters;  // counter_key() of each
-  // Groups of stack frames that an earlier merge has made.
-  std::uint32_t frame_groups = 0;
-  CutSlices cut_slices;                  // from our recorder
-  bool lacks_durations = false;          // some X has no dur
-  std::uint64_t events = 0;              // usable ones, without metadata
-  std::uint64_t ends = 0;                // E among them
   std::uint64_t open_begins = 0;         // at least so many more B than E at the end
   std::uint64_t most_open_begins = 0;    // the same at the worst moment
-  bool sub_microsecond = false;          // some time is no whole microsecond
   std::vector<TopLevelEntry> top_level;  // strict JSON
+  FilterFacts filter;                    // empty if the merge has no filter
 
   // For other processes: see team/wire.h.
   auto wired() {
     return std::tuple_cat(
-        FileReading::wired(),
-        std::tie(tracks_before, has_too_many_tracks, tracks, processes, metadata, flow_ids,
-                 shared_flows, next_ends, bind_ids, async_ids, async_slices, object_ids, dumps,
-                 counters, frame_groups, cut_slices, lacks_durations, events, ends, open_begins,
-                 most_open_begins, sub_microsecond, top_level));
+        FileReading::wired(), EventFacts::wired(),
+        std::tie(tracks_before, has_too_many_tracks, tracks, processes, metadata, async_slices,
+                 dumps, open_begins, most_open_begins, top_level, filter));
   }
 };
 
 // Returns how many events a merge writes of a file if it drops none: a pair of B and E is one
 // event, and an E without a B is none.
 inline std::uint64_t events_to_write(const FileSurvey& survey) {
-  return survey.events - survey.ends;
+  return survey.events - survey.end_events;
 }
 
 // Called with a file that is no trace or cannot be read. It throws to stop the merge, or returns to

@@ -3,7 +3,7 @@
 #include "base/json_string.h"
 #include "event/event_timing.h"
 #include "merge/frame/top_level_values.h"
-#include "merge/options/summary_json.h"
+#include "output/json_writer.h"
 
 #include <map>
 #include <utility>
@@ -31,13 +31,14 @@ std::vector<std::string> expressions(const std::vector<NamePattern>& patterns) {
   return texts;
 }
 
-}  // namespace
-
+// Writes what a merge was asked to keep, and no more, so that whoever opens the trace sees that it
+// is not complete: {"ranks": [[first, last], ...], "time_ns": [from, to], "steps": [first, last],
+// "categories", "exclude_categories", "names", "exclude_names": lists of texts, "min_duration_ns"}.
+// An end that was left open is null.
 void write_filter(JsonWriter& json, const MergeFilter& filter) {
   json.begin_object();
   if (!filter.ranks.empty()) {
-    json.key("ranks");
-    json.begin_array();
+    json.begin_array("ranks");
     for (const NumberRange& range : filter.ranks) write_pair(json, range.first, range.last);
     json.end_array();
   }
@@ -53,29 +54,20 @@ void write_filter(JsonWriter& json, const MergeFilter& filter) {
   write_texts(json, "exclude_categories", filter.labels.excluded_categories);
   write_texts(json, "names", expressions(filter.labels.names));
   write_texts(json, "exclude_names", expressions(filter.labels.excluded_names));
-  if (filter.min_duration_ns > 0) {
-    json.key("min_duration_ns");
-    json.value(filter.min_duration_ns);
-  }
+  if (filter.min_duration_ns > 0) json.member("min_duration_ns", filter.min_duration_ns);
   json.end_object();
 }
 
-namespace {
-
 // Writes a signed number: many parsers have no other numbers of 64 bits.
 void write_number(JsonWriter& json, std::string_view key, std::uint64_t number) {
-  json.key(key);
-  json.value(static_cast<std::int64_t>(number));
+  json.member(key, static_cast<std::int64_t>(number));
 }
 
 void write_tally(JsonWriter& json, const EventTally& tally) {
-  json.key("tally");
-  json.begin_object();
+  json.begin_object("tally");
   write_number(json, "events", tally.events);
-  json.key("first_ns");
-  json.value(tally.first_ns);
-  json.key("last_ns");
-  json.value(tally.last_ns);
+  json.member("first_ns", tally.first_ns);
+  json.member("last_ns", tally.last_ns);
   write_number(json, "sum_ns", tally.sum_ns);
   write_number(json, "lengths_ns", tally.lengths_ns);
   write_number(json, "first_event", tally.first_event);
@@ -83,25 +75,18 @@ void write_tally(JsonWriter& json, const EventTally& tally) {
 }
 
 void write_true(JsonWriter& json, std::string_view key) {
-  json.key(key);
-  json.value(true);
+  json.member(key, true);
 }
 
 template <class Stamps>
 void write_stamps(JsonWriter& json, const Stamps& stamps) {
   if (stamps.empty()) return;
-  json.key("stamps");
-  json.begin_array();
+  json.begin_array("stamps");
   for (const Stamp& stamp : stamps) {
     json.begin_object();
-    json.key("rank");
-    json.value(stamp.rank);
-    json.key("tid");
-    json.value(stamp.tid);
-    if (stamp.sync_us) {
-      json.key("sync_us");
-      json.value(*stamp.sync_us);
-    }
+    json.member("rank", stamp.rank);
+    json.member("tid", stamp.tid);
+    json.member_if("sync_us", stamp.sync_us);
     json.end_object();
   }
   json.end_array();
@@ -110,18 +95,13 @@ void write_stamps(JsonWriter& json, const Stamps& stamps) {
 // read_merged_inputs() reads this back.
 void write_input(JsonWriter& json, const MergedInput& input) {
   json.begin_object();
-  json.key("path");
-  json.value(input.path);
-  json.key("evidence");
-  json.value(input.says_rank ? "file" : "position");
-  json.key("method");
-  json.value(to_string(input.by_collectives ? ClockMethod::collectives
-                       : input.has_clock    ? ClockMethod::merged
-                                            : ClockMethod::none));
-  json.key("offset_ns");
-  json.value(input.offset_ns);
-  json.key("events");
-  json.value(input.events);
+  json.member("path", input.path);
+  json.member("evidence", input.says_rank ? "file" : "position");
+  json.member("method", to_string(input.by_collectives ? ClockMethod::collectives
+                                  : input.has_clock    ? ClockMethod::merged
+                                                       : ClockMethod::none));
+  json.member("offset_ns", input.offset_ns);
+  json.member("events", input.events);
   if (input.tally) write_tally(json, *input.tally);
   write_stamps(json, input.stamps);
   if (input.has_several_ranks) write_true(json, "has_several_ranks");
@@ -129,8 +109,14 @@ void write_input(JsonWriter& json, const MergedInput& input) {
   json.end_object();
 }
 
-}  // namespace
-
+// Writes what a merge notes of an input. If the merge and the input are ever read together, the
+// note shows that they hold the same events (repeats.h). It is the key "tally": {"events",
+// "first_ns", "last_ns", "sum_ns", "lengths_ns", "first_event"} of the whole file (event_tally.h),
+// if it has events, and "stamps": [{"rank", "tid", "sync_us"}] of that rank if Composer has written
+// the file (recorder_evidence.h), with "has_several_ranks" if Composer's merger has. For an input
+// that was merged by us it is the key "inputs": what that merge has noted of its own inputs of that
+// rank, [{"path", "evidence", "method", "offset_ns", "events", "tally", "stamps",
+// "has_several_ranks", "is_part"}].
 void write_tally_or_inputs(JsonWriter& json, const FileEvidence& evidence, std::int64_t rank,
                            const FileClock& clock) {
   const std::vector<MergedInput> inputs =
@@ -143,13 +129,10 @@ void write_tally_or_inputs(JsonWriter& json, const FileEvidence& evidence, std::
     if (has_several) write_true(json, "has_several_ranks");
     return;
   }
-  json.key("inputs");
-  json.begin_array();
+  json.begin_array("inputs");
   for (const MergedInput& input : inputs) write_input(json, input);
   json.end_array();
 }
-
-namespace {
 
 // Pairs of a key and a JSON value.
 using Members = std::vector<std::pair<std::string_view, std::string>>;
@@ -174,18 +157,12 @@ class MetadataWriter {
     if (!std::exchange(is_first_, false)) out_.text() += ",\n";
     JsonWriter json(out_.text());
     json.begin_object();
-    json.key("name");
-    json.value(name);
-    json.key("cat");
-    json.value("__metadata");
-    json.key("ph");
-    json.value("M");
-    json.key("pid");
-    json.value(pid_);
-    json.key("tid");
-    json.value(tid);
-    json.key("args");
-    json.begin_object();
+    json.member("name", name);
+    json.member("cat", "__metadata");
+    json.member("ph", "M");
+    json.member("pid", pid_);
+    json.member("tid", tid);
+    json.begin_object("args");
     for (const auto& [key, value] : args) {
       json.key(key);
       json.raw(value);
@@ -279,37 +256,21 @@ void write_sync(const MergePlan& plan, std::uint32_t main_tid, MetadataWriter& m
 void write_file(JsonWriter& json, const FilePlan& file, const MergedRankEvents& events,
                 bool is_filtered, const FileEvidence& evidence, std::int64_t rank) {
   json.begin_object();
-  json.key("path");
-  json.value(file.path);
-  json.key("evidence");
-  json.value(to_string(file.rank.source));
-  json.key("method");
-  json.value(to_string(file.clock.method));
-  json.key("offset_ns");
-  json.value(file.clock.offset_ns);
-  json.key("error_ns");
-  json.value(file.clock.error_ns);
-  if (file.clock.worst_error_ns) {
-    json.key("worst_error_ns");
-    json.value(*file.clock.worst_error_ns);
-  }
-  if (file.clock.drift_ppm) {
-    json.key("drift_ppm");
-    json.value(*file.clock.drift_ppm);
-  }
+  json.member("path", file.path);
+  json.member("evidence", to_string(file.rank.source));
+  json.member("method", to_string(file.clock.method));
+  json.member("offset_ns", file.clock.offset_ns);
+  json.member("error_ns", file.clock.error_ns);
+  json.member_if("worst_error_ns", file.clock.worst_error_ns);
+  json.member_if("drift_ppm", file.clock.drift_ppm);
   write_estimate(json, file.clock);
-  json.key("events");
-  json.value(events.events);
-  if (is_filtered) {
-    json.key("filtered");
-    json.value(events.filtered);
-  }
+  json.member("events", events.events);
+  if (is_filtered) json.member("filtered", events.filtered);
   write_tally_or_inputs(json, evidence, rank, file.clock);
   json.end_object();
 }
 
-void write_ranks(JsonWriter& json, const MergePlan& plan, const std::vector<FileSurvey>& surveys,
-                 const EventsOfRank& events_of) {
+void write_ranks(JsonWriter& json, const MergePlan& plan, const EventsOfRank& events_of) {
   std::map<std::int64_t, std::vector<std::size_t>> files_of_rank;
   for (std::size_t i = 0; i < plan.files.size(); ++i)
     for (const std::int64_t rank : plan.tracks.ranks_of(i)) files_of_rank[rank].push_back(i);
@@ -317,13 +278,11 @@ void write_ranks(JsonWriter& json, const MergePlan& plan, const std::vector<File
   for (const std::int64_t rank : plan.tracks.ranks()) {
     if (!plan.writes(rank)) continue;
     json.begin_object();
-    json.key("rank");
-    json.value(rank);
-    json.key("files");
-    json.begin_array();
+    json.member("rank", rank);
+    json.begin_array("files");
     for (const std::size_t file : files_of_rank[rank])
       write_file(json, plan.files[file], events_of(file, rank), plan.filter.has_value(),
-                 surveys[file].evidence, rank);
+                 plan.surveys[file].evidence, rank);
     json.end_array();
     json.end_object();
   }
@@ -335,8 +294,7 @@ void write_rounds(JsonWriter& json, const SyncRounds& rounds) {
   json.begin_object();
   for (const auto& [key, times] :
        {std::pair("enter", &rounds.enter_ns), std::pair("exit", &rounds.exit_ns)}) {
-    json.key(key);
-    json.begin_array();
+    json.begin_array(key);
     for (const std::int64_t ns : *times) {
       std::string time;
       append_microseconds(time, ns);
@@ -352,18 +310,11 @@ void write_cycles(JsonWriter& json, const std::vector<MergedCycle>& cycles) {
   json.begin_array();
   for (const MergedCycle& cycle : cycles) {
     json.begin_object();
-    json.key("cycle");
-    json.value(cycle.name);
-    json.key("sync_us");
-    json.value(cycle.sync_us);
-    json.key("first_ns");
-    json.value(cycle.first_ns);
-    json.key("last_ns");
-    json.value(cycle.last_ns);
-    if (cycle.error_bound_us) {
-      json.key("error_bound_us");
-      json.value(*cycle.error_bound_us);
-    }
+    json.member("cycle", cycle.name);
+    json.member("sync_us", cycle.sync_us);
+    json.member("first_ns", cycle.first_ns);
+    json.member("last_ns", cycle.last_ns);
+    json.member_if("error_bound_us", cycle.error_bound_us);
     for (const auto& [key, rounds] : {std::pair("start_rounds", &cycle.rounds.start),
                                       std::pair("end_rounds", &cycle.rounds.end)}) {
       if (rounds->empty()) continue;
@@ -373,6 +324,36 @@ void write_cycles(JsonWriter& json, const std::vector<MergedCycle>& cycles) {
     json.end_object();
   }
   json.end_array();
+}
+
+// Writes what was done, as an object.
+void write_own(JsonWriter& json, const MergePlan& plan, const EventsOfRank& events_of,
+               const std::vector<ProblemCounts>& problems, const std::vector<LeftOut>& left_out) {
+  json.begin_object();
+  json.member("version", TRACELOOM_VERSION);
+  json.member("origin_ns", plan.origin_ns);
+  // A single cycle without a name or rounds says no more than the sync of the file.
+  if (plan.cycles.size() > 1 ||
+      (plan.cycles.size() == 1 && plan.cycles.front().is_worth_telling())) {
+    json.key("cycles");
+    write_cycles(json, plan.cycles);
+  }
+  if (plan.filter) {
+    json.key("filter");
+    write_filter(json, plan.filter->filter());
+  }
+  json.key("ranks");
+  write_ranks(json, plan, events_of);
+  json.begin_array("problems");
+  for (std::size_t i = 0; i < problems.size(); ++i)
+    if (!plan.filter || plan.filter->wants_file(i))
+      write_problems(json, plan.files[i].path, problems[i]);
+  json.end_array();
+  if (!left_out.empty()) {
+    json.key("left_out");
+    write_left_out(json, left_out);
+  }
+  json.end_object();
 }
 
 }  // namespace
@@ -412,47 +393,17 @@ bool have_same_head(const MergePlan& a, const MergePlan& b) {
   return same && rest.empty();
 }
 
-void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
-                const EventsOfRank& events_of, const std::vector<ProblemCounts>& problems,
-                const std::vector<LeftOut>& left_out,
+void write_tail(const MergePlan& plan, const EventsOfRank& events_of,
+                const std::vector<ProblemCounts>& problems, const std::vector<LeftOut>& left_out,
                 const std::function<void(std::string_view)>& write) {
-  const TopLevelValues values(plan, surveys);
   PieceWriter out(write);
   out.text() += "\n]";
-  values.write_kept(out);
-  out.text() += ",\n\"otherData\": {\"traceloom\":";
-  JsonWriter json(out.text());
-  json.begin_object();
-  json.key("version");
-  json.value(TRACELOOM_VERSION);
-  json.key("origin_ns");
-  json.value(plan.origin_ns);
-  // A single cycle without a name or rounds says no more than the sync of the file.
-  if (plan.cycles.size() > 1 ||
-      (plan.cycles.size() == 1 && plan.cycles.front().is_worth_telling())) {
-    json.key("cycles");
-    write_cycles(json, plan.cycles);
-  }
-  if (plan.filter) {
-    json.key("filter");
-    write_filter(json, plan.filter->filter());
-  }
-  json.key("ranks");
-  write_ranks(json, plan, surveys, events_of);
-  json.key("problems");
-  json.begin_array();
-  for (std::size_t i = 0; i < problems.size(); ++i)
-    if (!plan.filter || plan.filter->wants_file(i))
-      write_problems(json, plan.files[i].path, problems[i]);
-  json.end_array();
-  if (!left_out.empty()) {
-    json.key("left_out");
-    write_left_out(json, left_out);
-  }
-  json.end_object();
-  out.text() += ",\"ranks\":";
-  values.write_ranks(out);
-  out.text() += "}}";
+  write_top_level(plan, out, [&] {
+    out.text() += "\"traceloom\":";
+    JsonWriter json(out.text());
+    write_own(json, plan, events_of, problems, left_out);
+  });
+  out.text() += '}';
   out.flush();
 }
 

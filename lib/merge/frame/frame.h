@@ -7,7 +7,6 @@
 #include "merge/facts/file_survey.h"
 #include "merge/options/merge_options.h"
 #include "merge/plan/plan.h"
-#include "output/json_writer.h"
 
 #include <cstdint>
 #include <functional>
@@ -17,31 +16,6 @@
 #include <vector>
 
 namespace traceloom {
-
-// write_filter(): writes what a merge was asked to keep as JSON into the trace, so that whoever
-// opens it sees that it is not complete.
-//
-//   json.key("filter");
-//   write_filter(json, filter);
-
-// Writes an object with what was asked for and no more: {"ranks": [[first, last], ...], "time_ns":
-// [from, to], "steps": [first, last], "categories", "exclude_categories", "names", "exclude_names":
-// lists of texts, "min_duration_ns"}. An end that was left open is null.
-void write_filter(JsonWriter& json, const MergeFilter& filter);
-
-// write_tally_or_inputs(): what a merge notes of an input. If the merge and the input are ever read
-// together, the note shows that they hold the same events (repeats.h).
-//
-//   write_tally_or_inputs(json, survey.evidence, rank, plan.clock);
-
-// Writes the key "tally": {"events", "first_ns", "last_ns", "sum_ns", "lengths_ns", "first_event"}
-// of the whole file (event_tally.h), if it has events, and "stamps": [{"rank", "tid", "sync_us"}]
-// of that rank if Composer has written the file (recorder_evidence.h), with "has_several_ranks" if
-// Composer's merger has. For an input that was merged by us it writes the key "inputs" instead:
-// what that merge has noted of its own inputs of that rank, [{"path", "evidence", "method",
-// "offset_ns", "events", "tally", "stamps", "has_several_ranks", "is_part"}].
-void write_tally_or_inputs(JsonWriter& json, const FileEvidence& evidence, std::int64_t rank,
-                           const FileClock& clock);
 
 // Writes what stands around the events of a merged trace: the head with its metadata, and the tail
 // with what the inputs said besides their events.
@@ -67,13 +41,12 @@ using EventsOfRank = std::function<MergedRankEvents(std::size_t file, std::int64
 //    "problems": [{"file", "kind", "count", "first_offset"}],              (json_writer.h)
 //    "left_out": [{"path", "error"}]}
 // "events" is the number of events of that rank, or null. A merge with a filter also has "filter"
-// (frame.h) and in each file "filtered", the number of its events that were dropped; it has
+// and in each file "filtered", the number of its events that were dropped; it has
 // nothing of the ranks that are not wanted. otherData.ranks has, for each rank, the top-level
 // values of its files that have no place beside the events (for a file that was merged before: what
 // its own otherData.ranks says).
-void write_tail(const MergePlan& plan, const std::vector<FileSurvey>& surveys,
-                const EventsOfRank& events_of, const std::vector<ProblemCounts>& problems,
-                const std::vector<LeftOut>& left_out,
+void write_tail(const MergePlan& plan, const EventsOfRank& events_of,
+                const std::vector<ProblemCounts>& problems, const std::vector<LeftOut>& left_out,
                 const std::function<void(std::string_view)>& write);
 
 }  // namespace traceloom

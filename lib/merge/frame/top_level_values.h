@@ -17,27 +17,6 @@
 
 namespace traceloom {
 
-// TopLevelRule: what a merge does with a value that stands next to the event list of an input.
-//
-//   rule_of("stackFrames") == TopLevelRule::frames
-
-enum class TopLevelRule : std::uint8_t {
-  own,         // the merge writes it itself, or has used it up
-  run,         // describes the run: stays where it is if all files say the same
-  frames,      // stackFrames: all in one dictionary
-  samples,     // samples: all in one list
-  dictionary,  // VizTracer's: values that do not contradict, in one dictionary
-  metadata,    // Chromium's: what catapult reads of it stays if all files say the same
-  subtrace,    // another trace in another form; its times cannot be moved
-  other_data,  // otherData of a merge: what it says of its ranks is kept
-  rank,        // anything else: under otherData.ranks
-};
-TopLevelRule rule_of(std::string_view key);
-
-// True for the members of `metadata` that catapult reads.
-bool is_kept_metadata(std::string_view key);
-// Returns false for a systemTraceEvents that is no text: Perfetto stops at it.
-bool is_kept_subtrace(const TopLevelEntry& entry);
 // Returns a sample's time, or nullopt if the sample is no object or has no usable time. Such a
 // sample is left out.
 std::optional<std::int64_t> time_sample(std::string_view sample);
@@ -45,20 +24,9 @@ std::optional<std::int64_t> time_sample(std::string_view sample);
 // Makes strict JSON of the values next to the event list, and adds what they say: times and tracks
 // of samples, groups of stack frames, problems.
 void survey_top_level(FileSurvey& survey);
-// Fills FilePlan::keeps_subtraces and problems: an embedded trace stays if no other file has one
-// and the times of its file do not change.
-void plan_subtraces(const std::vector<FileSurvey>& surveys, MergePlan& plan);
-
-// TopLevelValues: the values that stand next to the event lists of the inputs, in the form that the
-// output gives them.
-//
-//   const TopLevelValues values(plan, surveys);
-//   values.write_kept(text);      // keys next to traceEvents, each after ",\n"
-//   values.write_ranks(text);     // {"0":{...},"1":{...}}, for otherData
-//
-// Values may be large (64 MiB a file). They are strict JSON by now, so those that are kept are
-// views into the surveys. Frames and samples, the largest, are walked in place; simdjson reads the
-// others.
+// Fills keeps_subtraces and problems of all FilePlans: an embedded trace stays if no other file has
+// one and the times of its file do not change.
+void plan_subtraces(MergePlan& plan);
 
 // Collects text for the output and hands it on piece by piece.
 class PieceWriter {
@@ -90,44 +58,9 @@ class PieceWriter {
   std::string text_;
 };
 
-class TopLevelValues {
- public:
-  // Both must outlive this object.
-  TopLevelValues(const MergePlan& plan, const std::vector<FileSurvey>& surveys);
-
-  void write_kept(PieceWriter& out) const;
-  void write_ranks(PieceWriter& out) const;
-
- private:
-  using Members = std::map<std::string_view, std::string_view>;
-  using Dictionary = std::map<std::string_view, Members>;  // plain values are under ""
-
-  bool is_written(std::size_t file) const;
-  Members find_equal(const std::vector<Members>& of_files) const;
-  void add_file(std::size_t file);
-  void add_value(std::size_t file, const TopLevelEntry& entry);
-  void keep_run_values();
-  void add_rank_value(std::int64_t rank, std::string_view key, std::string_view value);
-  void add_dictionary(std::size_t file, std::string_view key, std::string_view value);
-  void add_merged_ranks(std::string_view other_data);
-  void write_frames(PieceWriter& out) const;
-  void write_samples(PieceWriter& out) const;
-  void write_dictionary(PieceWriter& out, std::string_view key, const Dictionary& dictionary) const;
-
-  const MergePlan& plan_;
-  const std::vector<FileSurvey>& surveys_;
-  std::vector<std::size_t> files_;   // files that something is written of
-  std::vector<Members> run_values_;  // one a file
-  std::vector<Members> metadata_;    // one a file: what catapult reads of its `metadata`
-  Members kept_;
-  Members kept_metadata_;
-  std::vector<std::string_view> frames_;   // one a file, empty if it has none
-  std::vector<std::string_view> samples_;  // the same
-  std::map<std::string_view, Dictionary> dictionaries_;
-  bool has_viztracer_base_ = false;
-  // Values by rank and key. If several files of a rank have different values for a key, the list
-  // has each of them.
-  std::map<std::int64_t, std::map<std::string, std::vector<std::string_view>>> ranks_;
-};
+// Writes what stands behind the event list: the keys next to it, each after ",\n", and otherData
+// with what write_own() writes as its first members and "ranks" as its last.
+void write_top_level(const MergePlan& plan, PieceWriter& out,
+                     const std::function<void()>& write_own);
 
 }  // namespace traceloom

@@ -1,6 +1,9 @@
 #include "merge/options/merge_options.h"
 
 #include "base/ascii.h"
+#include "output/json_writer.h"
+
+#include <utility>
 
 namespace traceloom {
 
@@ -15,6 +18,29 @@ MergeFormat format_of_name(std::string_view path) {
   const bool is_tar = name.ends_with(".tar") || name.ends_with(".tar.gz") ||
                       name.ends_with(".tgz") || name.ends_with(".tar.zst");
   return is_tar ? MergeFormat::perfetto_tar : MergeFormat::json;
+}
+
+void write_estimate(JsonWriter& json, const ClockSummary& clock) {
+  if (!clock.collectives) return;
+  json.begin_object("collectives");
+  for (const auto& [key, ns] : {std::pair("shift_ns", clock.collectives->shift_ns),
+                                std::pair("residual_p50_ns", clock.collectives->residual_p50_ns),
+                                std::pair("residual_p95_ns", clock.collectives->residual_p95_ns),
+                                std::pair("bound_ns", clock.collectives->bound_ns)}) {
+    json.member(key, ns);
+  }
+  json.end_object();
+}
+
+void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {
+  json.begin_array();
+  for (const LeftOut& file : left_out) {
+    json.begin_object();
+    json.member("path", file.path);
+    json.member("error", file.error);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 }  // namespace traceloom

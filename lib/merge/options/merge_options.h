@@ -166,6 +166,14 @@ struct MergeSummary {
   std::int64_t origin_ns = 0;  // Unix time of time 0 in the output, with absolute clocks
 };
 
+// Parts of a summary as JSON, in the merged trace and in reports.
+class JsonWriter;
+// Writes the key "collectives", where a clock has such: {"shift_ns", "residual_p50_ns",
+// "residual_p95_ns", "bound_ns"}, as in CollectiveEstimate.
+void write_estimate(JsonWriter& json, const ClockSummary& clock);
+// Writes [{"path", "error"}].
+void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out);
+
 // MergeOptions: what to merge, where to, and how.
 
 class Team;  // team/team.h

@@ -59,7 +59,7 @@ PartOutput::PartOutput(const std::string& path, int level) : path_(path), spool_
 
 PartSize PartOutput::complete() {
   output_->complete();
-  if (!packed_) return {spool_.size(), 0, 0};
+  if (!packed_) return {spool_.size(), 0, spool_.size()};
   return {spool_.size(), packed_->crc32(), packed_->text_size()};
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,7 +65,8 @@ class MergeOutput {
   PackedSink* packed_ = nullptr;  // sink_, if that packs
 };
 
-// PartOutput: some of the blocks of a merged trace, which another process writes the rest of.
+// PartOutput: a part of an output that waits on disk until its size is known: some of the blocks of
+// a merged trace, which another process writes the rest of, or a trace of an archive.
 //
 //   PartOutput part("merged.json.gz", 1);                  // on each process but the first
 //   part.output().write_block(block);
@@ -74,8 +76,8 @@ class MergeOutput {
 
 struct PartSize {
   std::uint64_t bytes = 0;
-  std::uint32_t crc32 = 0;      // of the text, if it is compressed
-  std::uint64_t text_size = 0;  // likewise
+  std::uint32_t crc32 = 0;  // of the text, if it is compressed
+  std::uint64_t text_size = 0;
 };
 
 // The part waits in a file without a name, in the folder of the output.
@@ -89,6 +91,9 @@ class PartOutput {
   PartSize complete();
   // Writes the part to its place. Throws Error with the path of the output.
   void copy_to(const FileGap& gap) const;
+  void for_each_piece(const std::function<void(std::string_view)>& use) const {
+    spool_.for_each_piece(use);
+  }
 
  private:
   std::string path_;

@@ -2,9 +2,9 @@
 
 #include "base/units.h"
 #include "identity/capture/capture.h"
-#include "merge/passes/pass_visitors.h"
 #include "merge/planning/make_plan.h"
 #include "merge/survey/linked_events.h"
+#include "merge/survey/selection.h"
 #include "merge/survey/survey_guess.h"
 #include "team/wire.h"
 
@@ -18,6 +18,9 @@
 
 namespace traceloom {
 
+namespace {
+
+// Returns the reason that a survey may not see.
 std::string too_many_begins(const MergeOptions& options) {
   return fmt::format(
       "has more than {} begin events open at a time, and no viewer shows them so deep; are its "
@@ -25,6 +28,8 @@ std::string too_many_begins(const MergeOptions& options) {
       format_count(options.max_open_begins));
 }
 
+// Says why a file would take more memory than any viewer could show, and which option accepts it
+// all the same. Returns an empty text if it is accepted.
 std::string why_too_large(const FileSurvey& survey, const MergeOptions& options) {
   if (survey.has_too_many_tracks)
     return fmt::format(
@@ -37,83 +42,86 @@ std::string why_too_large(const FileSurvey& survey, const MergeOptions& options)
   return survey.most_open_begins > options.max_open_begins ? too_many_begins(options) : "";
 }
 
-namespace {
-
-std::string pack(const FileBlock& own, const SurveyedFiles& found) {
+std::string pack(const FileBlock& files, const std::vector<LeftOut>& left_out,
+                 const std::vector<FileSurvey>& surveys) {
   WireWriter writer;
-  writer(own, found.failed, found.left_out, found.facts.size());
-  for (std::size_t i = own.begin; i < own.end; ++i) {
-    writer(found.surveys[i]);
-    if (!found.facts.empty()) writer(found.facts[i]);
-  }
+  writer(files, left_out);
+  for (std::size_t i = files.begin; i < files.end; ++i) writer(surveys[i]);
   return writer.take();
 }
 
 // Adds what pack() has packed, and returns of which files.
-FileBlock unpack(std::string_view bytes, SurveyedFiles& found) {
+FileBlock unpack(std::string_view bytes, std::vector<LeftOut>& left_out,
+                 std::vector<FileSurvey>& surveys) {
   WireReader reader(bytes);
   FileBlock files;
-  std::set<std::size_t> failed;
-  std::vector<LeftOut> left_out;
-  std::size_t facts = 0;
-  reader(files, failed, left_out, facts);
-  found.failed.merge(failed);
-  std::ranges::move(left_out, std::back_inserter(found.left_out));
-  for (std::size_t i = files.begin; i < files.end; ++i) {
-    reader(found.surveys[i]);
-    if (facts > 0) reader(found.facts[i]);
-  }
+  std::vector<LeftOut> added;
+  reader(files, added);
+  std::ranges::move(added, std::back_inserter(left_out));
+  for (std::size_t i = files.begin; i < files.end; ++i) reader(surveys[i]);
   return files;
 }
 
-// Leaves only the entries of inputs that count; a vector without entries stays so.
-template <typename T>
-void keep_where(const std::vector<bool>& counts, std::vector<T>& entries) {
-  std::size_t at = 0;
-  if (!entries.empty()) std::erase_if(entries, [&](const T&) { return !counts[at++]; });
-}
-
-}  // namespace
-
-void share_surveys(Team& team, const FileBlock& own, std::size_t most_tracks,
-                   SurveyedFiles& found) {
-  if (team.is_alone()) return;
-  std::size_t tracks = 0;
-  team.gather(team.is_first() ? std::string() : pack(own, found),
-              [&](std::size_t rank, const std::string& bytes) {
-                const FileBlock files = rank > 0 ? unpack(bytes, found) : own;
-                for (std::size_t i = files.begin; i < files.end; ++i)
-                  count_tracks(found.surveys[i], most_tracks, tracks);
-              });
-  const FileBlock all{0, found.surveys.size()};
-  const std::string bytes = team.broadcast(team.is_first() ? pack(all, found) : std::string());
-  if (team.is_first()) return;
-  found.failed.clear();
-  found.left_out.clear();
-  unpack(bytes, found);
-}
-
-void share_selection(Team& team, SelectionVisitor& visitor) {
-  if (team.is_alone()) return;
-  team.gather(to_wire(visitor.part()), [&](std::size_t rank, const std::string& bytes) {
-    if (rank > 0) visitor.add_part(from_wire<SelectionPart>(bytes));
-  });
-  SelectionPart part = broadcast(team, visitor.part());
-  if (!team.is_first()) visitor.add_part(std::move(part));
-}
-
+// Returns the lists of all processes one after the other, on all processes.
 std::vector<std::vector<std::uint64_t>> gather_lists(Team& team,
                                                      std::vector<std::vector<std::uint64_t>> own) {
   if (team.is_alone()) return own;
   std::vector<std::vector<std::uint64_t>> all;
   team.gather(to_wire(own), [&](std::size_t, const std::string& bytes) {
-    for (auto& list : from_wire<std::vector<std::vector<std::uint64_t>>>(bytes))
-      all.push_back(std::move(list));
+    std::ranges::move(from_wire<std::vector<std::vector<std::uint64_t>>>(bytes),
+                      std::back_inserter(all));
   });
   return broadcast(team, std::move(all));
 }
 
-namespace {
+// Leaves only the entries of inputs that count.
+template <typename T>
+void keep_where(const std::vector<bool>& counts, std::vector<T>& entries) {
+  std::size_t at = 0;
+  std::erase_if(entries, [&](const T&) { return !counts[at++]; });
+}
+
+// Surveys and writes in one pass over the inputs, by a plan that was guessed.
+class OnePassVisitor : public FileVisitor {
+ public:
+  OnePassVisitor(SurveyVisitor& survey, WriteVisitor& write) : survey_(survey), write_(write) {}
+
+  std::unique_ptr<ChunkResult> make_result() override {
+    auto chunk = std::make_unique<Chunk>();
+    chunk->survey = survey_.make_result();
+    chunk->written = write_.make_result();
+    return chunk;
+  }
+  void recycle(std::unique_ptr<ChunkResult> result) override {
+    write_.recycle(std::move(static_cast<Chunk&>(*result).written));
+  }
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override {
+    Chunk& chunk = static_cast<Chunk&>(result);
+    const EventTiming timing = write_.time(*chunk.written, event);
+    survey_.add(*chunk.survey, event, timing);
+    write_.write(*chunk.written, file, event, timing);
+  }
+  void finish_chunk(ChunkResult& result) override {
+    write_.finish_chunk(*static_cast<Chunk&>(result).written);
+  }
+  void take(ChunkResult& result, std::size_t file) override {
+    survey_.take(*static_cast<Chunk&>(result).survey, file);
+    write_.take(*static_cast<Chunk&>(result).written, file);
+  }
+  void end_file(std::size_t file, const FileEnd& end) override {
+    survey_.end_file(file, end);
+    write_.end_file(file, end);
+  }
+  void fail_file(std::size_t file, const Error& error) override { survey_.fail_file(file, error); }
+
+ private:
+  struct Chunk : ChunkResult {
+    std::unique_ptr<ChunkResult> survey;
+    std::unique_ptr<ChunkResult> written;
+  };
+  SurveyVisitor& survey_;
+  WriteVisitor& write_;
+};
 
 constexpr std::string_view kChangedWhileRead =
     "the file changed between the two times a merge reads it; merge it again when it is complete";
@@ -124,12 +132,12 @@ constexpr std::string_view kChangedWhileRead =
 constexpr std::size_t kManyFiles = 64;
 constexpr std::uint64_t kSmallFileBytes = std::uint64_t{1} << 20;
 
+}  // namespace
+
 void refuse_as_output(const std::vector<Input>& inputs, const std::string& output) {
   if (is_input(inputs, output))
     throw UsageError(fmt::format("the output {} is also an input; name another output", output));
 }
-
-}  // namespace
 
 MergeInputs::MergeInputs(const MergeOptions& options)
     : options_(options),
@@ -141,38 +149,42 @@ MergeInputs::MergeInputs(const MergeOptions& options)
 
 void MergeInputs::survey() {
   const FailureHandler on_failure = failure_handler();
-  const std::size_t files = options_.inputs.size();
-  SurveyVisitor visitor(files, on_failure, options_.plan.shared_flows);
-  prepare(visitor);
+  SurveyOptions survey = survey_options();
+  has_filter_facts_ = options_.filter.any();
+  if (has_filter_facts_) survey.filter = &options_.filter;
+  SurveyVisitor visitor(options_.inputs.size(), on_failure, std::move(survey));
   const FileBlock own = share_out(team_, paths_of(options_.inputs));
-  SurveyedFiles found;
-  team_.agree([&] {
-    if (options_.filter.any()) {
-      FilterSurveyVisitor filter_visitor(visitor, files, options_.filter);
-      scan_all(filter_visitor, own);
-      found.facts = filter_visitor.take_facts();
-    } else {
-      scan_all(visitor, own);
-    }
-  });
-  found.surveys = visitor.take_surveys();
-  found.failed = std::move(failed_);
-  found.left_out = std::move(left_out_);
-  share_surveys(team_, own, options_.max_tracks, found);
-  failed_ = std::move(found.failed);
-  left_out_ = std::move(found.left_out);
-  facts_ = std::move(found.facts);
-  keep(std::move(found.surveys));
+  team_.agree([&] { scan_all(visitor, own); });
+  std::vector<FileSurvey> surveys = visitor.take_surveys();
+  if (!team_.is_alone()) share_surveys(own, surveys);
+  keep(std::move(surveys));
 }
 
-void MergeInputs::prepare(SurveyVisitor& visitor) const {
-  if (team_.is_alone())
-    visitor.limit_tracks(options_.max_tracks);
-  else
-    visitor.limit_tracks_of_each(options_.max_tracks);
+SurveyOptions MergeInputs::survey_options() const {
+  return {.shared_flows = options_.plan.shared_flows,
+          .most_tracks = options_.max_tracks,
+          .counts_each_file = !team_.is_alone()};
 }
 
-std::optional<GuessedPlan> MergeInputs::guess() {
+// Gives each process of a team what the others have found in their files, so that each makes the
+// same plan. Memory: a message has what is known of all files.
+void MergeInputs::share_surveys(const FileBlock& own, std::vector<FileSurvey>& surveys) {
+  std::size_t tracks = 0;
+  team_.gather(team_.is_first() ? std::string() : pack(own, left_out_, surveys),
+               [&](std::size_t rank, const std::string& bytes) {
+                 const FileBlock files = rank > 0 ? unpack(bytes, left_out_, surveys) : own;
+                 for (std::size_t i = files.begin; i < files.end; ++i)
+                   count_tracks(surveys[i], options_.max_tracks, tracks);
+               });
+  const FileBlock all{0, surveys.size()};
+  const std::string bytes =
+      team_.broadcast(team_.is_first() ? pack(all, left_out_, surveys) : std::string());
+  if (team_.is_first()) return;
+  left_out_.clear();
+  unpack(bytes, left_out_, surveys);
+}
+
+std::optional<MergePlan> MergeInputs::guess() {
   if (options_.always_survey || options_.filter.picks_events() || !team_.is_alone())
     return std::nullopt;
   // The output is an earlier merge of the inputs, or a file that must not be lost.
@@ -184,9 +196,9 @@ std::optional<GuessedPlan> MergeInputs::guess() {
   if (!surveys) return std::nullopt;
   // Samples may be too little to find the ranks; the survey will report what is wrong.
   try {
-    MergePlan plan =
-        plan_for(options_.inputs, *surveys,
-                 settle_samples(options_.inputs, readings_of(*surveys), {options_.plan.clock}));
+    const RunInputs capture =
+        settle_samples(options_.inputs, readings_of(*surveys), {options_.plan.clock});
+    MergePlan plan = plan_for(options_.inputs, std::move(*surveys), capture);
     // One pass writes the files in the order in which it reads them.
     if (!std::is_sorted(plan.order.begin(), plan.order.end())) return std::nullopt;
     // Collectives will likely move these clocks, and samples do not show them.
@@ -194,8 +206,8 @@ std::optional<GuessedPlan> MergeInputs::guess() {
           return file.clock.problems.count(Problem::ranks_apart) > 0;
         }))
       return std::nullopt;
-    if (options_.filter.any()) plan.filter.emplace(options_.filter, plan, *surveys, facts_);
-    return GuessedPlan{std::move(*surveys), std::move(plan)};
+    if (options_.filter.any()) plan.filter.emplace(options_.filter, plan);
+    return plan;
   } catch (const Error&) {
     return std::nullopt;
   } catch (const UsageError&) {
@@ -203,25 +215,25 @@ std::optional<GuessedPlan> MergeInputs::guess() {
   }
 }
 
-bool MergeInputs::write_by_guess(const GuessedPlan& guess, WriteVisitor& writer) {
+bool MergeInputs::write_by_guess(const MergePlan& guess, WriteVisitor& writer) {
   const FailureHandler on_failure = failure_handler();
-  SurveyVisitor surveyor(options_.inputs.size(), on_failure, options_.plan.shared_flows);
-  prepare(surveyor);
+  SurveyVisitor surveyor(options_.inputs.size(), on_failure, survey_options());
   OnePassVisitor visitor(surveyor, writer);
   scan_all(visitor);
   keep(surveyor.take_surveys());
   return !writer.unplanned() && left_out_.empty() && repeats_.empty() &&
-         writes_the_same(guess.plan, guess.surveys, *plan_, surveys_) && leaves_something();
+         writes_the_same(guess, *plan_) && leaves_something();
 }
 
 // Keeps the surveys of the inputs that count, and makes the plan that follows from them.
 void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   for (std::size_t file = 0; file < surveys.size(); ++file) {
-    if (const std::string reason = why_too_large(surveys[file], options_); !reason.empty())
+    if (std::string reason = why_too_large(surveys[file], options_); !reason.empty()) {
       leave_out(file, Error(options_.inputs[file].path, reason));
-    if (failed_.contains(file)) surveys[file].error = "left out";
+      surveys[file].error = std::move(reason);
+    }
   }
-  if (failed_.size() == surveys.size())
+  if (left_out_.size() == surveys.size())
     throw UsageError(fmt::format("no input could be read; {}", left_out_.front().error));
   RunInputs capture = settle(options_.inputs, readings_of(surveys), {options_.plan.clock});
   inputs_ = options_.inputs;
@@ -233,23 +245,20 @@ void MergeInputs::keep(std::vector<FileSurvey> surveys) {
   }
   keep_where(counts, surveys);
   keep_where(counts, inputs_);
-  keep_where(counts, facts_);
   keep_where(counts, capture.ranks);
   keep_where(counts, capture.clocks.facts);
   keep_where(counts, capture.clocks.clocks);
-  surveys_ = std::move(surveys);
   refuse_as_output(inputs_, options_.output);
-  plan_.emplace(plan_for(inputs_, surveys_, capture));
+  plan_.emplace(plan_for(inputs_, std::move(surveys), capture));
   find_startless_ends();
   if (!options_.filter.any()) return;
-  plan_->filter.emplace(options_.filter, *plan_, surveys_, facts_);
+  plan_->filter.emplace(options_.filter, *plan_);
   if (!plan_->filter->needs_selection()) keep_cycles_of_wanted_files();
 }
 
-MergePlan MergeInputs::plan_for(const std::vector<Input>& inputs,
-                                const std::vector<FileSurvey>& surveys,
+MergePlan MergeInputs::plan_for(const std::vector<Input>& inputs, std::vector<FileSurvey> surveys,
                                 const RunInputs& capture) const {
-  MergePlan plan = make_plan(inputs, surveys, capture, options_.plan);
+  MergePlan plan = make_plan(inputs, std::move(surveys), capture, options_.plan);
   for (FilePlan& file : plan.files)
     if (const auto name = options_.known_as.find(file.path); name != options_.known_as.end())
       file.path = name->second;
@@ -259,9 +268,10 @@ MergePlan MergeInputs::plan_for(const std::vector<Input>& inputs,
 // A --ranks filter keeps or drops whole files, so the surveys alone give the bounds of the cycles.
 void MergeInputs::keep_cycles_of_wanted_files() {
   CycleTimes kept;
-  for (std::size_t file = 0; file < surveys_.size(); ++file) {
-    if (!plan_->filter->wants_file(file) || surveys_[file].starts.empty()) continue;
-    const CommonTimes times = common_times(surveys_[file].starts, plan_->files[file].clock.times);
+  for (std::size_t file = 0; file < plan_->files.size(); ++file) {
+    if (!plan_->filter->wants_file(file) || plan_->surveys[file].starts.empty()) continue;
+    const CommonTimes times =
+        common_times(plan_->surveys[file].starts, plan_->files[file].clock.times);
     kept.add(plan_->cycles, times.first_ns);
     kept.add(plan_->cycles, times.last_ns);
   }
@@ -272,36 +282,31 @@ void MergeInputs::keep_cycles_of_wanted_files() {
 // start.
 void MergeInputs::find_startless_ends() {
   std::vector<std::size_t> files;
-  for (std::size_t file = 0; file < surveys_.size(); ++file)
-    if (surveys_[file].next_ends > 0) files.push_back(file);
+  for (std::size_t file = 0; file < plan_->files.size(); ++file)
+    if (plan_->surveys[file].next_ends > 0) files.push_back(file);
   if (files.empty()) return;
-  FlowStarts starts(*plan_);
   const std::vector<std::size_t> own = share_of(files);
-  team_.agree([&] { scan(own, starts); });
+  std::vector<std::vector<std::uint64_t>> found = traceloom::find_startless_ends(
+      *plan_, [&](FileVisitor& visitor) { team_.agree([&] { scan(own, visitor); }); });
   std::vector<std::vector<std::uint64_t>> ends;
   ends.reserve(own.size());
-  for (const std::size_t file : own) ends.push_back(starts.take(file));
+  for (const std::size_t file : own) ends.push_back(std::move(found[file]));
   ends = gather_lists(team_, std::move(ends));
   for (std::size_t i = 0; i < files.size(); ++i)
     plan_->files[files[i]].startless_ends = std::move(ends[i]);
 }
 
 bool MergeInputs::select() {
-  if (lacks_facts()) survey();
-  if (plan_->filter && plan_->filter->needs_selection()) {
-    SelectionVisitor visitor(*plan_, std::move(facts_));
-    team_.agree([&] { scan_planned(visitor); });
-    share_selection(team_, visitor);
-    Selection selection = visitor.take_selection();
+  const auto needs_selection = [this] { return plan_->filter && plan_->filter->needs_selection(); };
+  // A one-pass merge gathers no FilterFacts.
+  if (needs_selection() && !has_filter_facts_) survey();
+  if (needs_selection()) {
+    Selection selection =
+        find_selection(*plan_, team_, [this](FileVisitor& visitor) { scan_planned(visitor); });
     plan_->cycles = std::move(selection.cycles);
     plan_->filter->set_selection(std::move(selection));
   }
   return leaves_something();
-}
-
-// A one-pass merge gathers no FilterFacts; the inputs are surveyed again if the filter needs them.
-bool MergeInputs::lacks_facts() const {
-  return plan_->filter && plan_->filter->needs_selection() && facts_.empty();
 }
 
 bool MergeInputs::leaves_something() const {
@@ -314,40 +319,37 @@ bool MergeInputs::leaves_something() const {
 }
 
 FailureHandler MergeInputs::failure_handler() {
-  failed_.clear();
   left_out_.clear();
   return [this](std::size_t file, const Error& error) { leave_out(file, error); };
 }
 
 void MergeInputs::leave_out(std::size_t file, const Error& error) {
   if (!options_.keep_going) stop_at(error, options_.inputs.size());
-  failed_.insert(file);
   left_out_.push_back({options_.inputs[file].path, error.what()});
 }
 
 void MergeInputs::read_inputs(const std::vector<Input>& inputs, FileVisitor& visitor,
-                              std::uint64_t to_read, const FileBlock& block) {
+                              std::uint64_t to_read, ScanOptions options) {
   const std::uint64_t before = bytes_read_;
   const auto progress = [&](std::uint64_t bytes) {
     bytes_read_ = before + bytes;
     if (options_.progress) options_.progress(bytes_read_, before + to_read);
   };
-  scan_inputs(inputs, visitor,
-              {memory_.threads, memory_.chunks_in_flight, memory_.max_event_bytes, &watch_,
-               progress, block});
+  options.threads = memory_.threads;
+  options.chunks_in_flight = memory_.chunks_in_flight;
+  options.max_event_bytes = memory_.max_event_bytes;
+  options.watch = &watch_;
+  options.progress = progress;
+  scan_inputs(inputs, visitor, options);
 }
 
 void MergeInputs::scan_all(FileVisitor& visitor, const FileBlock& block) {
-  read_inputs(options_.inputs, visitor, stored_bytes_, block);
+  read_inputs(options_.inputs, visitor, stored_bytes_, {.files = block});
 }
 
 void MergeInputs::scan(const std::vector<std::size_t>& files, FileVisitor& visitor,
                        std::uint64_t later_bytes) {
-  std::vector<Input> inputs;
-  inputs.reserve(files.size());
-  for (const std::size_t file : files) inputs.push_back(inputs_[file]);
-  FileSubset subset(visitor, files);
-  read_inputs(inputs, subset, stored_bytes(inputs) + later_bytes, kAllFiles);
+  read_inputs(inputs_, visitor, stored_bytes_of(files) + later_bytes, {.order = &files});
 }
 
 void MergeInputs::scan_planned(FileVisitor& visitor) {
@@ -367,7 +369,8 @@ std::vector<std::size_t> MergeInputs::share_of(const std::vector<std::size_t>& f
   constexpr std::uint64_t kFileWeight = std::uint64_t{64} << 10;  // of opening it, as bytes
   std::vector<std::uint64_t> weights;
   weights.reserve(files.size());
-  for (const std::size_t file : files) weights.push_back(surveys_[file].text_bytes + kFileWeight);
+  for (const std::size_t file : files)
+    weights.push_back(plan_->surveys[file].text_bytes + kFileWeight);
   const FileBlock own = cut_by_weight(weights, team_.size()).at(team_.rank());
   return {files.begin() + static_cast<std::ptrdiff_t>(own.begin),
           files.begin() + static_cast<std::ptrdiff_t>(own.end)};
@@ -387,14 +390,14 @@ void MergeInputs::check_unchanged(const WriteVisitor& visitor,
     throw Error(inputs_[visitor.unplanned()->file].path, visitor.unplanned()->offset,
                 std::string(kChangedWhileRead));
   for (const std::size_t file : files)
-    if (visitor.text_bytes()[file] != surveys_[file].text_bytes)
+    if (visitor.text_bytes()[file] != plan_->surveys[file].text_bytes)
       throw Error(inputs_[file].path, std::string(kChangedWhileRead));
 }
 
 // The summary that MergeInputs gives.
 
 ProblemCounts MergeInputs::problems_of(std::size_t file, const ProblemCounts& written) const {
-  ProblemCounts problems = surveys_[file].problems;
+  ProblemCounts problems = plan_->surveys[file].problems;
   problems.add(written);
   problems.add(plan_->files[file].rank.problems);
   problems.add(plan_->files[file].clock.problems);
@@ -411,13 +414,13 @@ MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
     const FilePlan& file = plan_->files[i];
     const std::uint64_t filtered = plan_->filter ? plan_->filter->filtered(i) : 0;
     summary.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
-                             std::make_shared<const TimeMap>(file.clock.times), surveys_[i].events,
-                             events[i], filtered, events_of_rank(i, events[i]),
-                             problems_of(i, written[i])});
+                             std::make_shared<const TimeMap>(file.clock.times),
+                             plan_->surveys[i].events, events[i], filtered,
+                             events_of_rank(i, events[i]), problems_of(i, written[i])});
     summary.events += events[i];
     summary.filtered += filtered;
-    summary.text_bytes += surveys_[i].text_bytes;
-    summary.shared_flows += surveys_[i].shared_flows;
+    summary.text_bytes += plan_->surveys[i].text_bytes;
+    summary.shared_flows += plan_->surveys[i].shared_flows;
   }
   describe_processes(summary);
   summary.origin_ns = plan_->origin_ns;
@@ -432,7 +435,7 @@ std::map<std::int64_t, MergedRankEvents> MergeInputs::events_of_rank(std::size_t
   if (!rank.is_merged()) return ranks;
   std::map<std::int64_t, std::uint64_t> whole;  // events if none is dropped
   std::uint64_t of_all = 0;
-  for (const TrackFacts& track : surveys_[file].tracks) {
+  for (const TrackFacts& track : plan_->surveys[file].tracks) {
     if (track.said_gpu) continue;  // its events are counted where they were moved from
     const std::uint64_t without_ends = track.events + track.moved_events + track.counters;
     const std::int64_t of_track = rank.rank_of(canonical_id(track.pid), canonical_id(track.tid));
@@ -464,7 +467,7 @@ std::vector<std::uint64_t> MergeInputs::planned_events() const {
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     events.push_back(plan_->filter
                          ? plan_->filter->kept(i)
-                         : events_to_write(surveys_[i]) - plan_->files[i].superseded.size());
+                         : events_to_write(plan_->surveys[i]) - plan_->files[i].superseded.size());
   return events;
 }
 
@@ -491,9 +494,10 @@ FilterOutcome MergeInputs::describe_filter() const {
   outcome.steps = plan_->filter->known_steps();
   outcome.ranks = plan_->tracks.ranks();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (surveys_[i].starts.empty()) continue;
+    if (plan_->surveys[i].starts.empty()) continue;
     const TimeMap times = plan_->files[i].clock.times.since(plan_->earliest_ns);
-    outcome.last_ns = std::max(outcome.last_ns, common_times(surveys_[i].starts, times).last_ns);
+    outcome.last_ns =
+        std::max(outcome.last_ns, common_times(plan_->surveys[i].starts, times).last_ns);
   }
   return outcome;
 }

@@ -1,5 +1,4 @@
-// The inputs of a merge and the passes over them, with what the processes of a team tell each
-// other of what they have found.
+// The inputs of a merge and the passes over them.
 #pragma once
 
 #include "base/problems.h"
@@ -8,7 +7,6 @@
 #include "merge/facts/file_survey.h"
 #include "merge/options/merge_options.h"
 #include "merge/plan/plan.h"
-#include "merge/survey/selection_visitor.h"
 #include "merge/survey/survey_visitor.h"
 #include "merge/write/write_visitor.h"
 #include "scan/scan_files.h"
@@ -18,46 +16,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 namespace traceloom {
 
-// why_too_large(): says which inputs would take more memory than any viewer could show, and which
-// option accepts them all the same.
-//
-//   if (const std::string reason = why_too_large(survey, options); !reason.empty()) refuse(reason);
-
-// Returns an empty text if the file is accepted.
-std::string why_too_large(const FileSurvey& survey, const MergeOptions& options);
-// Returns the reason that a survey may not see.
-std::string too_many_begins(const MergeOptions& options);
-
-// share_surveys(), share_selection(): what each process of a team has found in its files, for all
-// of them, so that each makes the same plan.
-//
-//   scan_files(paths, visitor, {.files = own});
-//   SurveyedFiles found{visitor.take_surveys(), {}, failed, left_out};
-//   share_surveys(team, own, most_tracks, found);                      // now it has those of all
-
-struct SurveyedFiles {
-  std::vector<FileSurvey> surveys;  // one an input
-  std::vector<FilterFacts> facts;   // one an input, or none at all
-  std::set<std::size_t> failed;     // inputs that could not be read
-  std::vector<LeftOut> left_out;    // the same inputs, in the same order
-};
-
-// `own` are the inputs that this process has read; each vector has an entry for all inputs. Counts
-// the tracks of all files (count_tracks()). Memory: a message has what is known of all files.
-void share_surveys(Team& team, const FileBlock& own, std::size_t most_tracks, SurveyedFiles& found);
-
-// Each process has read the files that it will write.
-void share_selection(Team& team, SelectionVisitor& visitor);
-
-// Returns the lists of all processes one after the other, on all processes.
-std::vector<std::vector<std::uint64_t>> gather_lists(Team& team,
-                                                     std::vector<std::vector<std::uint64_t>> own);
+// Throws UsageError if the output is one of the inputs.
+void refuse_as_output(const std::vector<Input>& inputs, const std::string& output);
 
 // MergeInputs: the inputs of a merge, what a survey has found in them, the plan that follows, and
 // the ways to read them again.
@@ -73,12 +38,6 @@ std::vector<std::vector<std::uint64_t>> gather_lists(Team& team,
 // MergeOptions::keep_going; without it they throw), and those whose events other inputs hold as
 // well (repeats.h).
 
-// A plan made of samples of all inputs, before any of them was read as a whole.
-struct GuessedPlan {
-  std::vector<FileSurvey> surveys;
-  MergePlan plan;
-};
-
 class MergeInputs {
  public:
   // `options` must outlive this object.
@@ -88,12 +47,12 @@ class MergeInputs {
   // output turns out to be an input that counts. The processes of a team share the inputs out, and
   // all of them make the same plan.
   void survey();
-  // Does the same with samples. Returns nullopt if they say too little, or do not say what a filter
-  // keeps.
-  std::optional<GuessedPlan> guess();
+  // Makes a plan of samples of all inputs. Returns nullopt if they say too little, or do not say
+  // what a filter keeps.
+  std::optional<MergePlan> guess();
   // Reads all inputs with a guessed plan, writes them to `writer`, and makes the plan again from
   // what was read. Returns true if the guess has written what that plan would write.
-  bool write_by_guess(const GuessedPlan& guess, WriteVisitor& writer);
+  bool write_by_guess(const MergePlan& guess, WriteVisitor& writer);
 
   // Finds what the filter of the plan keeps, by reading the files once more if need be; returns
   // false if that is nothing. Surveys once more if write_by_guess() has not found out enough.
@@ -103,7 +62,6 @@ class MergeInputs {
   bool is_planned() const { return plan_.has_value(); }
   MergePlan& plan() { return *plan_; }
   const MergePlan& plan() const { return *plan_; }
-  const std::vector<FileSurvey>& surveys() const { return surveys_; }
   const std::vector<LeftOut>& left_out() const { return left_out_; }
   std::size_t size() const { return inputs_.size(); }
   const MemoryPlan& memory() const { return memory_; }
@@ -134,17 +92,17 @@ class MergeInputs {
 
  private:
   void read_inputs(const std::vector<Input>& inputs, FileVisitor& visitor, std::uint64_t to_read,
-                   const FileBlock& block);
+                   ScanOptions options);
   void scan_all(FileVisitor& visitor, const FileBlock& block = kAllFiles);
   std::vector<std::size_t> share_of(const std::vector<std::size_t>& files) const;
-  void prepare(SurveyVisitor& visitor) const;
+  void share_surveys(const FileBlock& own, std::vector<FileSurvey>& surveys);
+  SurveyOptions survey_options() const;
   void keep(std::vector<FileSurvey> surveys);
-  MergePlan plan_for(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
+  MergePlan plan_for(const std::vector<Input>& inputs, std::vector<FileSurvey> surveys,
                      const RunInputs& capture) const;
   void find_startless_ends();
   void keep_cycles_of_wanted_files();
   bool leaves_something() const;
-  bool lacks_facts() const;
   FailureHandler failure_handler();
   void leave_out(std::size_t file, const Error& error);
   std::map<std::int64_t, MergedRankEvents> events_of_rank(std::size_t file,
@@ -158,13 +116,11 @@ class MergeInputs {
   std::uint64_t stored_bytes_;
   FileWatch watch_;
   std::uint64_t bytes_read_ = 0;  // read by all passes so far
-  std::set<std::size_t> failed_;  // indexes of options_.inputs
   std::vector<LeftOut> left_out_;
   std::vector<RepeatedInput> repeats_;
   std::vector<Input> inputs_;  // can be read, and are no repeats
-  std::vector<FileSurvey> surveys_;
-  std::vector<FilterFacts> facts_;  // one a file, if there is a filter
   std::optional<MergePlan> plan_;
+  bool has_filter_facts_ = false;  // the surveys of the plan have them
 };
 
 }  // namespace traceloom

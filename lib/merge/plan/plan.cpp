@@ -38,9 +38,7 @@ std::int64_t later_by(std::int64_t end_ns, std::int64_t ns) {
 
 }  // namespace
 
-FilterPlan::FilterPlan(const MergeFilter& filter, const MergePlan& plan,
-                       const std::vector<FileSurvey>& surveys,
-                       const std::vector<FilterFacts>& facts)
+FilterPlan::FilterPlan(const MergeFilter& filter, const MergePlan& plan)
     : filter_(&filter), needs_selection_(filter.picks_events()) {
   std::vector<OutputProcess> rows;
   for (const OutputProcess& process : plan.tracks.processes()) {
@@ -49,9 +47,9 @@ FilterPlan::FilterPlan(const MergeFilter& filter, const MergePlan& plan,
     if (wanted) rows.push_back(process);
   }
   show(std::move(rows));
-  if (filter.time || filter.steps) find_windows(plan, facts);
+  if (filter.time || filter.steps) find_windows(plan);
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
-    files_.push_back(plan_file(plan, i, surveys[i]));
+    files_.push_back(plan_file(plan, i));
     // Within one rank all arrows keep both ends; in a merged file they may lead from rank to rank.
     needs_selection_ |= files_.back().wanted && plan.files[i].rank.is_merged();
   }
@@ -94,11 +92,11 @@ void FilterPlan::move_origin(std::int64_t ns) {
       window = {later_by(window.from_ns, ns), later_by(window.to_ns, ns)};
 }
 
-void FilterPlan::find_windows(const MergePlan& plan, const std::vector<FilterFacts>& facts) {
+void FilterPlan::find_windows(const MergePlan& plan) {
   const TimeWindow time =
       window_of(filter_->time, saturating_subtract(plan.earliest_ns, plan.origin_ns));
   std::map<std::int64_t, std::vector<TimeWindow>> steps;
-  if (filter_->steps) steps = find_steps(plan, facts);
+  if (filter_->steps) steps = find_steps(plan);
   for (auto& [pid, process] : processes_) {
     if (filter_->steps) {
       // A rank that says nothing of its steps uses those of the lowest rank that does.
@@ -111,11 +109,10 @@ void FilterPlan::find_windows(const MergePlan& plan, const std::vector<FilterFac
 
 // Returns the windows of the wanted steps by rank. The steps of torch, which are visible in the
 // trace, come first; those of Composer count if there are none.
-std::map<std::int64_t, std::vector<TimeWindow>> FilterPlan::find_steps(
-    const MergePlan& plan, const std::vector<FilterFacts>& facts) {
+std::map<std::int64_t, std::vector<TimeWindow>> FilterPlan::find_steps(const MergePlan& plan) {
   std::map<StepSource, std::map<std::int64_t, std::vector<StepStart>>> starts;
-  for (std::size_t i = 0; i < facts.size(); ++i)
-    for (const StepMark& mark : facts[i].steps.list(plan.files[i].rank))
+  for (std::size_t i = 0; i < plan.files.size(); ++i)
+    for (const StepMark& mark : plan.surveys[i].filter.steps.list(plan.files[i].rank))
       starts[mark.source][mark.rank].push_back(
           {plan.files[i].times.mapped_or_same(mark.begin_ns), mark.number});
   if (starts.empty())
@@ -134,8 +131,8 @@ std::map<std::int64_t, std::vector<TimeWindow>> FilterPlan::find_steps(
   return windows;
 }
 
-FilterPlan::File FilterPlan::plan_file(const MergePlan& plan, std::size_t file,
-                                       const FileSurvey& survey) const {
+FilterPlan::File FilterPlan::plan_file(const MergePlan& plan, std::size_t file) const {
+  const FileSurvey& survey = plan.surveys[file];
   File planned{false, false, events_to_write(survey)};
   const std::vector<std::int64_t>& ranks = plan.tracks.ranks_of(file);
   for (const auto& [pid, process] : processes_) {
@@ -212,16 +209,16 @@ bool FilterPlan::excludes(const Event& event, FilterMemory& memory) const {
   return !filter_->labels.empty() && label_of(event, memory).excluded;
 }
 
-bool FilePlan::is_superseded(const Event& event, const TrackTarget& target) const {
+bool EventPlan::is_superseded(const Event& event, const TrackTarget& target) const {
   return is_cut_slice(event) &&
          superseded.contains({target.rank, std::string(event.text(Key::cut_id))});
 }
 
-bool FilePlan::is_startless_end(const Event& event) const {
+bool EventPlan::is_startless_end(const Event& event) const {
   return std::binary_search(startless_ends.begin(), startless_ends.end(), event.offset);
 }
 
-bool FilePlan::binds_next(const Event& event) const {
+bool EventPlan::binds_next(const Event& event) const {
   return binds_to_next_slice(event) && !is_startless_end(event);
 }
 

@@ -96,7 +96,7 @@ inline std::optional<OutputTime> output_time(const EventTiming& timing, const Ti
 
 // FilterPlan: what a MergeFilter means for the files and events of one merge.
 //
-//   FilterPlan plan(filter, merge_plan, surveys, facts);
+//   FilterPlan plan(filter, merge_plan);
 //   if (plan.reads(file)) ... plan.keeps(file, event, *target, time, memory)
 
 struct MergePlan;
@@ -129,7 +129,7 @@ struct CutArrows {
   std::vector<std::uint64_t> ends;
 };
 
-// The result of a look at all events (selection_visitor.h).
+// The result of a look at all events (selection.h).
 struct Selection {
   std::vector<KeptEvents> linked;  // one a file: events that stay or go with others
   std::vector<CutArrows> cuts;     // one a file
@@ -144,10 +144,9 @@ struct Selection {
 // Decides which files and events stay. Thread-safe once made.
 class FilterPlan {
  public:
-  // `filter` and `plan` must outlive this object; `facts` may be empty if the filter asks for whole
-  // ranks. Throws UsageError if steps are asked for and no file says where they begin.
-  FilterPlan(const MergeFilter& filter, const MergePlan& plan,
-             const std::vector<FileSurvey>& surveys, const std::vector<FilterFacts>& facts);
+  // `filter` must outlive this object; the surveys may lack FilterFacts if it asks for whole ranks.
+  // Throws UsageError if steps are asked for and no file says where they begin.
+  FilterPlan(const MergeFilter& filter, const MergePlan& plan);
 
   const MergeFilter& filter() const { return *filter_; }
   bool wants_rank(std::int64_t rank) const;
@@ -209,10 +208,9 @@ class FilterPlan {
     bool contains(std::int64_t start_ns) const;
   };
 
-  void find_windows(const MergePlan& plan, const std::vector<FilterFacts>& facts);
-  std::map<std::int64_t, std::vector<TimeWindow>> find_steps(const MergePlan& plan,
-                                                             const std::vector<FilterFacts>& facts);
-  File plan_file(const MergePlan& plan, std::size_t file, const FileSurvey& survey) const;
+  void find_windows(const MergePlan& plan);
+  std::map<std::int64_t, std::vector<TimeWindow>> find_steps(const MergePlan& plan);
+  File plan_file(const MergePlan& plan, std::size_t file) const;
   void show(std::vector<OutputProcess> rows);
   const Process& process_of(const TrackTarget& target, FilterMemory& memory) const;
   FilterMemory::Label label_of(const Event& event, FilterMemory& memory) const;
@@ -243,10 +241,8 @@ struct HexIdMap {
   bool operator==(const HexIdMap&) const = default;
 };
 
-struct FilePlan {
-  std::string path;
-  FileRank rank;
-  FileClock clock;
+// What becomes of the events of a file: files with equal ones are written alike.
+struct EventPlan {
   TimeMap times = TimeMap();  // from file time to output time
   IdMap flow_ids;
   IdMap bind_ids;
@@ -266,19 +262,26 @@ struct FilePlan {
   bool matches_names = false;                      // see BeginEndPairer::match_names()
   bool keeps_order = false;                        // a merge has put its events in order already
   std::vector<std::uint64_t> startless_ends = {};  // see linked_events.h
-  AsyncSlices async_slices = {};
+  AsyncSlices async_slices = {};                   // those of its survey
   // The process_dump_key()s of memory dumps that get an id of their own: their process is joined
   // with another process that has the same dump.
   std::set<std::string, std::less<>> own_dumps = {};
   SupersededSlices superseded = {};  // cut slices that another file has as a whole
   bool lacks_durations = false;      // some X has no dur
-  ProblemCounts problems = {};       // top-level values that cannot be kept
 
   // Returns true for a cut slice, or the E of one, that is not written.
   bool is_superseded(const Event& event, const TrackTarget& target) const;
   // Returns true for an end of an arrow (f) that has no start and waits for the next slice.
   bool is_startless_end(const Event& event) const;
   bool binds_next(const Event& event) const;
+  bool operator==(const EventPlan&) const = default;
+};
+
+struct FilePlan : EventPlan {
+  std::string path;
+  FileRank rank;
+  FileClock clock;
+  ProblemCounts problems;  // top-level values that cannot be kept
 };
 
 // The first number for flows between slices (bind_id). Perfetto numbers these and flow events in
@@ -287,8 +290,9 @@ struct FilePlan {
 // already.
 inline constexpr std::uint64_t kFirstBindId = std::uint64_t{1} << 39;
 
-// The surveys must outlive the plan: the id maps refer to them.
+// It has the surveys of the files because its id maps refer to them. It may be moved, not copied.
 struct MergePlan {
+  std::vector<FileSurvey> surveys;  // one a file
   std::vector<FilePlan> files;
   TrackPlan tracks;
   std::int64_t origin_ns = 0;    // common time of output time 0

@@ -7,7 +7,6 @@
 #include "identity/evidence/event_tally.h"
 #include "merge/edits/field_edits.h"
 #include "merge/frame/top_level_values.h"
-#include "merge/planning/plan_checks.h"
 
 #include <fmt/format.h>
 
@@ -21,15 +20,84 @@
 #include <utility>
 
 namespace traceloom {
+namespace {
 
-std::vector<std::size_t> file_order(const std::vector<FileSurvey>& surveys, const MergePlan& plan) {
+// Refuses a file with events that says nothing about its clock while others do: it would stand next
+// to them as if it were aligned.
+void refuse_unknown_clocks(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
+                           const std::vector<FileRank>& ranks, const ClockPlan& clocks) {
+  bool any_given = false;
+  bool any_clock = false;
+  for (const FileClock& clock : clocks.clocks) {
+    const bool is_given = clock.method == ClockMethod::given;
+    any_given = any_given || is_given;
+    any_clock = any_clock || (clock.is_known && !is_given);
+  }
+  // A file that was merged without a clock keeps the times of its merge next to files that --offset
+  // placed.
+  const auto is_unknown = [&](const FileClock& clock) {
+    return !clock.is_known && (any_clock || (any_given && clock.method == ClockMethod::none));
+  };
+  const auto is_known_by_another_file = [&](std::int64_t rank) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (ranks[i].rank == rank && !is_unknown(clocks.clocks[i])) return true;
+    return false;
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_unknown(clocks.clocks[i]) || surveys[i].starts.empty()) continue;
+    const std::int64_t rank = ranks[i].rank;
+    if (is_known_by_another_file(rank))
+      throw Error(inputs[i].path,
+                  fmt::format("its times do not say when they began, while those of other files "
+                              "of rank {} do; leave it out, or give --align none to leave all "
+                              "times as they are",
+                              rank));
+    throw Error(inputs[i].path,
+                fmt::format("rank {0} has no clock sync and no base time, while other files have; "
+                            "give --offset {0}=0 (or what its clock is behind) to place it, or "
+                            "--align none to leave all times as they are",
+                            rank));
+  }
+}
+
+// Refuses clock options that move nothing: an offset of a rank that is not there or that stands in
+// a merged file with others, and AlignBy::sync if no input has a sync.
+void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<FileRank>& ranks,
+                         const TrackPlan& tracks, const ClockPlan& clocks,
+                         const ClockOptions& options) {
+  for (const auto& [rank, offset_ns] : options.offsets) {
+    const auto is_of = [rank = rank](const FileRank& file) { return file.rank == rank; };
+    if (std::any_of(ranks.begin(), ranks.end(), is_of)) continue;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (const std::vector<std::int64_t>& in_file = tracks.ranks_of(i);
+          std::binary_search(in_file.begin(), in_file.end(), rank))
+        throw UsageError(fmt::format(
+            "--offset {0}: rank {0} is in {1}, a merged file whose ranks are aligned already; it "
+            "moves as a whole, with --offset {2}=TIME",
+            rank, inputs[i].path, ranks[i].rank));
+    throw UsageError(fmt::format("--offset {0}: no input belongs to rank {0}", rank));
+  }
+  const bool has_clock =
+      std::any_of(clocks.clocks.begin(), clocks.clocks.end(), [](const FileClock& clock) {
+        return clock.method != ClockMethod::none && clock.method != ClockMethod::merged;
+      });
+  if (options.align_by == AlignBy::sync && !has_clock)
+    throw UsageError(
+        "--align sync: no input has a clock sync; leave --align out, or give base or none");
+}
+
+// Returns the order in which files are written: that of the inputs, except that the cycles of a
+// rank are sorted by their first event among the places that they have in the inputs. Viewers take
+// the samples of a counter in the order of the file, and a shell names ep0-ba10 before ep0-ba2.
+// Files without events, and files that were merged before, stay where they are.
+std::vector<std::size_t> file_order(const MergePlan& plan) {
   std::map<std::int64_t, std::vector<std::size_t>> cycles;
   for (std::size_t file = 0; file < plan.files.size(); ++file) {
     const FileRank& rank = plan.files[file].rank;
-    if (!rank.is_merged() && !surveys[file].starts.empty()) cycles[rank.rank].push_back(file);
+    if (!rank.is_merged() && !plan.surveys[file].starts.empty()) cycles[rank.rank].push_back(file);
   }
   const auto first_ns = [&](std::size_t file) {
-    return common_times(surveys[file].starts, plan.files[file].clock.times).first_ns;
+    return common_times(plan.surveys[file].starts, plan.files[file].clock.times).first_ns;
   };
   std::vector<std::size_t> order(plan.files.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -42,8 +110,6 @@ std::vector<std::size_t> file_order(const std::vector<FileSurvey>& surveys, cons
   return order;
 }
 
-namespace {
-
 template <typename Use>
 void for_each_place(const TrackPlan& tracks, std::size_t file,
                     const std::vector<CutSlices::Slice>& slices, const Use& use) {
@@ -53,22 +119,19 @@ void for_each_place(const TrackPlan& tracks, std::size_t file,
       use(std::pair(target->rank, slice.id));
 }
 
-}  // namespace
-
-void plan_cut_slices(const std::vector<FileSurvey>& surveys, MergePlan& plan) {
+// Finds which cut slices another file has whole. The tracks are planned.
+void plan_cut_slices(MergePlan& plan) {
   SupersededSlices whole;
-  for (std::size_t file = 0; file < surveys.size(); ++file)
-    for_each_place(plan.tracks, file, surveys[file].cut_slices.whole,
+  for (std::size_t file = 0; file < plan.files.size(); ++file)
+    for_each_place(plan.tracks, file, plan.surveys[file].cut_slices.whole,
                    [&](const auto& slice) { whole.insert(slice); });
-  for (std::size_t file = 0; file < surveys.size(); ++file)
-    for_each_place(plan.tracks, file, surveys[file].cut_slices.cut, [&](const auto& slice) {
+  for (std::size_t file = 0; file < plan.files.size(); ++file)
+    for_each_place(plan.tracks, file, plan.surveys[file].cut_slices.cut, [&](const auto& slice) {
       if (whole.contains(slice)) plan.files[file].superseded.insert(slice);
     });
 }
 
-namespace {
-
-// A file and its plan for memory dumps, see FilePlan::own_dumps.
+// A file and its plan for memory dumps, see EventPlan::own_dumps.
 struct PlannedIds {
   const FileSurvey* survey = nullptr;
   std::set<std::string, std::less<>> own_dumps = {};
@@ -167,18 +230,14 @@ AsyncScope async_scope(const PlannedIds& planned, const FileRank& rank, PidLayou
 }
 
 // Plans the ids of a file; the rest of the plan is left to the caller.
-FilePlan plan_ids(const std::vector<PlannedIds>& files, std::size_t file, const IdRanges& ranges) {
+EventPlan plan_ids(const std::vector<PlannedIds>& files, std::size_t file, const IdRanges& ranges) {
   const FileSurvey& survey = *files[file].survey;
   const bool merged = survey.evidence.was_merged_by_us();
   const std::uint64_t limit = merged ? ranges.merged_limit : kPlainIdLimit;
   const auto plain_ids = [&](const IdSet& ids, std::uint64_t range, std::uint64_t first = 0) {
     return IdMap(ids, first + file * range, range, limit);
   };
-  return {.path = {},
-          .rank = {},
-          .clock = {},
-          .times = TimeMap(),
-          .flow_ids = plain_ids(survey.flow_ids, ranges.flow),
+  return {.flow_ids = plain_ids(survey.flow_ids, ranges.flow),
           .bind_ids =
               merged ? plain_ids(survey.bind_ids, ranges.flow)
                      : plain_ids(survey.bind_ids, ranges.bind, first_bind_id(ranges, files.size())),
@@ -189,7 +248,6 @@ FilePlan plan_ids(const std::vector<PlannedIds>& files, std::size_t file, const 
           .object_ids_end = ranges.object * files.size(),
           .frames = {0, merged},
           .keeps_order = merged,
-          .async_slices = survey.async_slices,
           .own_dumps = files[file].own_dumps,
           .lacks_durations = survey.lacks_durations};
 }
@@ -241,7 +299,7 @@ std::map<std::string, std::string, std::less<>> pids_of(const FileSurvey& survey
 
 }  // namespace
 
-MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurvey>& surveys,
+MergePlan make_plan(const std::vector<Input>& inputs, std::vector<FileSurvey> surveys,
                     const RunInputs& capture, const PlanOptions& options) {
   const std::vector<FileRank>& ranks = capture.ranks;
   const ClockPlan& clocks = capture.clocks;
@@ -255,7 +313,8 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
                                std::ranges::any_of(clocks.clocks, [](const FileClock& clock) {
                                  return clock.times.has_drift();
                                });
-  MergePlan plan{.files = {},
+  MergePlan plan{.surveys = std::move(surveys),
+                 .files = {},
                  .tracks = std::move(tracks),
                  .origin_ns = origin_ns,
                  .sub_microsecond = sub_microsecond,
@@ -267,29 +326,28 @@ MergePlan make_plan(const std::vector<Input>& inputs, const std::vector<FileSurv
   std::vector<PlannedIds> planned;
   planned.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    planned.push_back(plan_dumps(surveys[i], ranks[i], options.pids));
+    planned.push_back(plan_dumps(plan.surveys[i], ranks[i], options.pids));
   const IdRanges ranges = id_ranges(planned);
   std::uint32_t frame_begin = 0;
   plan.files.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    FilePlan file = plan_ids(planned, i, ranges);
-    file.path = inputs[i].path;
+    FileSurvey& survey = plan.surveys[i];
+    FilePlan file{plan_ids(planned, i, ranges), inputs[i].path, ranks[i], clocks.clocks[i], {}};
     file.shared_flows = options.shared_flows;
-    file.rank = ranks[i];
-    file.clock = clocks.clocks[i];
     file.times = file.clock.times.since(origin_ns);
-    file.matches_names = !surveys[i].evidence.rank_marks.empty();
+    file.matches_names = !survey.evidence.rank_marks.empty();
+    file.async_slices = std::move(survey.async_slices);
     file.async_scope = async_scope(planned[i], ranks[i], options.pids);
     file.frames.begin = frame_begin;
-    frame_begin += file.frames.keeps ? surveys[i].frame_groups : 1;
-    if (!surveys[i].object_ids.ids.empty()) file.object_pids = pids_of(surveys[i], i, plan.tracks);
+    frame_begin += file.frames.keeps ? survey.frame_groups : 1;
+    if (!survey.object_ids.ids.empty()) file.object_pids = pids_of(survey, i, plan.tracks);
     plan.has_objects |= !file.object_pids.empty();
     plan.files.push_back(std::move(file));
   }
-  plan.order = file_order(surveys, plan);
-  name_counters(surveys, plan);
-  plan_subtraces(surveys, plan);
-  plan_cut_slices(surveys, plan);
+  plan.order = file_order(plan);
+  name_counters(plan);
+  plan_subtraces(plan);
+  plan_cut_slices(plan);
   return plan;
 }
 

@@ -196,52 +196,16 @@ bool is_gpu_row_name(std::string_view thread) {
   return thread.starts_with("stream ") || thread.starts_with("Device ");
 }
 
-// Returns the key for the index that a merge has noted next to its own.
-std::string source_index_key(std::string_view key) {
-  return std::string("source ").append(key);
-}
-
-void note_process(std::string_view key, const std::string& value, ProcessFacts& process) {
-  if (key == "process_name") {
-    process.name = value;
-    // Composer's merger may have put other ranks under the pid, after the rank that the pid belongs
-    // to.
-    if (process.composer_name.empty() && is_composer_name(value)) process.composer_name = value;
-  }
-  if (key == "process_labels") process.labels = value;
-  if (key == "process_sort_index") process.sort_index = json_integer(value);
-  if (key == "source process_sort_index") process.source_sort_index = json_integer(value);
-  if (key == "process" || key == "source_pid") {
-    std::optional<BesideMain>& beside = process.beside_main;
-    if (!beside) beside.emplace();
-    (key == "process" ? beside->title : beside->source_pid) = value;
-  }
-}
-
-void note_track(std::string_view key, const std::string& value, TrackFacts& track) {
-  if (key == "thread_name") {
-    track.name = value;
-    (is_gpu_row_name(value) ? track.gpu_name : track.host_name) = value;
-  }
-  if (key == "thread_sort_index") track.sort_index = json_integer(value);
-  if (key == "source thread_sort_index") track.source_sort_index = json_integer(value);
-  if (key == kProcessSortIndex) track.process_sort_index = json_integer(value);
-}
-
-bool is_of_process(std::string_view key) {
-  return key.starts_with("process") || key == "source_pid" || key == "source process_sort_index";
-}
-
 }  // namespace
 
 void MetadataNames::add(const Event& event) {
   const std::string_view key = unquoted(event.text(Key::name));
   if (key == "global_rank") {
     const JsonDocument args(event.text(Key::args));
-    if (const JsonValue title = args["process"]; title.is_there()) {
-      add_fact(event, "process", title.string());
-      add_fact(event, "source_pid", canonical_id(args["source_pid"].text()));
-    }
+    if (const JsonValue title = args["process"]; title.is_there())
+      note_process(event,
+                   [beside = BesideMain{title.string(), canonical_id(args["source_pid"].text())}](
+                       ProcessFacts& process) { process.beside_main = beside; });
     return;
   }
   std::string_view member;
@@ -250,16 +214,46 @@ void MetadataNames::add(const Event& event) {
   if (key == "thread_sort_index" || key == "process_sort_index") member = "sort_index";
   if (member.empty()) return;
   const JsonDocument args(event.text(Key::args));
-  if (const JsonValue value = args[member]; value.is_there()) add_fact(event, key, value.string());
-  if (member == "sort_index") add_source_indexes(event, key, args.root());
+  if (member == "sort_index")
+    add_sort_indexes(event, key == "process_sort_index", args.root());
+  else if (const JsonValue value = args[member]; value.is_there())
+    add_name(event, key, value.string());
   if (key == "thread_name") add_row_source(event, args.root());
 }
 
-void MetadataNames::add_source_indexes(const Event& event, std::string_view key, JsonValue args) {
-  if (const std::string_view index = args[kSourceSortIndex].text(); !index.empty())
-    add_fact(event, source_index_key(key), std::string(index));
-  if (const std::string_view index = args[kProcessSortIndex].text(); !index.empty())
-    add_fact(event, kProcessSortIndex, std::string(index));
+void MetadataNames::add_name(const Event& event, std::string_view key, const std::string& name) {
+  if (key == "process_labels")
+    return note_process(event, [name](ProcessFacts& process) { process.labels = name; });
+  if (key == "process_name")
+    return note_process(event, [name](ProcessFacts& process) {
+      process.name = name;
+      // Composer's merger may have put other ranks under the pid, after the rank that the pid
+      // belongs to.
+      if (process.composer_name.empty() && is_composer_name(name)) process.composer_name = name;
+    });
+  note_track(event, [name](TrackFacts& track) {
+    track.name = name;
+    (is_gpu_row_name(name) ? track.gpu_name : track.host_name) = name;
+  });
+}
+
+// Notes the index, and those that a merge has noted next to its own.
+void MetadataNames::add_sort_indexes(const Event& event, bool is_of_process, JsonValue args) {
+  const auto note = [&](std::string_view key, auto of_process, auto of_track) {
+    const JsonValue value = args[key];
+    if (!value.is_there()) return;
+    const std::optional<std::int64_t> index = json_integer(value.string());
+    if (is_of_process)
+      note_process(event, [=](ProcessFacts& process) { process.*of_process = index; });
+    else
+      note_track(event, [=](TrackFacts& track) { track.*of_track = index; });
+  };
+  note("sort_index", &ProcessFacts::sort_index, &TrackFacts::sort_index);
+  note(kSourceSortIndex, &ProcessFacts::source_sort_index, &TrackFacts::source_sort_index);
+  if (const JsonValue value = args[kProcessSortIndex]; value.is_there())
+    note_track(event, [index = json_integer(value.string())](TrackFacts& track) {
+      track.process_sort_index = index;
+    });
 }
 
 void MetadataNames::add_row_source(const Event& event, JsonValue args) {
@@ -271,29 +265,28 @@ void MetadataNames::add_row_source(const Event& event, JsonValue args) {
     source.process = BesideMain{args["process"].string(), canonical_id(pid)};
     source.is_gpu = args["is_gpu"].text() == "true";
   }
-  rows_.push_back(
-      {std::string(event.text(Key::pid)), std::string(event.text(Key::tid)), std::move(source)});
+  note_track(event, [source](TrackFacts& track) { track.source = source; });
 }
 
-void MetadataNames::add_fact(const Event& event, std::string_view key, std::string value) {
-  facts_.push_back({std::string(event.text(Key::pid)), std::string(event.text(Key::tid)),
-                    std::string(key), std::move(value)});
+void MetadataNames::note_process(const Event& event, NoteOfProcess note) {
+  facts_.push_back({std::string(event.text(Key::pid)), {}, std::move(note), {}});
+}
+
+void MetadataNames::note_track(const Event& event, NoteOfTrack note) {
+  facts_.push_back(
+      {std::string(event.text(Key::pid)), std::string(event.text(Key::tid)), {}, std::move(note)});
 }
 
 void MetadataNames::give_to(FileSurvey& survey, const StringTable& tracks) const {
   std::string scratch;
-  const auto track_of = [&](const auto& fact) -> TrackFacts* {
-    const std::optional<std::uint32_t> track = tracks.find(track_key(fact.pid, fact.tid, scratch));
-    return track ? &survey.tracks[*track] : nullptr;
-  };
   for (const Fact& fact : facts_) {
-    if (is_of_process(fact.key))
-      note_process(fact.key, fact.value, survey.processes[canonical_id(fact.pid)]);
-    else if (TrackFacts* const track = track_of(fact))
-      note_track(fact.key, fact.value, *track);
+    if (fact.of_process) {
+      fact.of_process(survey.processes[canonical_id(fact.pid)]);
+      continue;
+    }
+    const std::optional<std::uint32_t> track = tracks.find(track_key(fact.pid, fact.tid, scratch));
+    if (track) fact.of_track(survey.tracks[*track]);
   }
-  for (const RowFact& row : rows_)
-    if (TrackFacts* const track = track_of(row)) track->source = row.source;
 }
 
 }  // namespace traceloom

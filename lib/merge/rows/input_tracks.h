@@ -7,6 +7,7 @@
 #include "json/json_document.h"
 #include "merge/facts/file_survey.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -125,23 +126,22 @@ class MetadataNames {
   void give_to(FileSurvey& survey, const StringTable& tracks) const;
 
  private:
+  using NoteOfProcess = std::function<void(ProcessFacts&)>;
+  using NoteOfTrack = std::function<void(TrackFacts&)>;
+  // What an event says: one of the notes is set.
   struct Fact {
     std::string pid;
     std::string tid;
-    std::string key;    // "thread_name", ...
-    std::string value;  // decoded
+    NoteOfProcess of_process;
+    NoteOfTrack of_track;
   };
-  struct RowFact {
-    std::string pid;
-    std::string tid;
-    RowSource source;
-  };
-  void add_fact(const Event& event, std::string_view key, std::string value);
-  void add_source_indexes(const Event& event, std::string_view key, JsonValue args);
+  void note_process(const Event& event, NoteOfProcess note);
+  void note_track(const Event& event, NoteOfTrack note);
+  void add_name(const Event& event, std::string_view key, const std::string& name);
+  void add_sort_indexes(const Event& event, bool is_of_process, JsonValue args);
   void add_row_source(const Event& event, JsonValue args);
 
   std::vector<Fact> facts_;
-  std::vector<RowFact> rows_;
 };
 
 }  // namespace traceloom

@@ -138,8 +138,7 @@ void sort_processes(Rows& rows, const ThreadKey* main) {
   const auto is_of_last = [&](const Process::Row* row) {
     if (groups.empty()) return false;
     const Process::Row* const last = groups.back().front();
-    return row->first.is_foreign == last->first.is_foreign && !(row->first.pid < last->first.pid) &&
-           !(last->first.pid < row->first.pid) &&
+    return row->first.is_foreign == last->first.is_foreign && row->first.pid == last->first.pid &&
            (!row->first.is_foreign || group_of(*row, main) == group_of(*last, main));
   };
   for (const Process::Row* row : rows)

@@ -175,13 +175,6 @@ TrackTarget target_of(const Process& process, const Place& place, RowNumbers& nu
           numbers.try_emplace({process.pid, tid}, number).first->second, false};
 }
 
-// Returns what distinguishes a process from others that are joined with it; empty if it stays
-// alone.
-std::string title_in_process(const std::string& pid, const Place& place,
-                             const ProcessFacts* facts) {
-  return place.thread.is_foreign && !place.process.is_foreign ? process_title(pid, facts) : "";
-}
-
 // A thread by its canonical ids. It may be written in several ways, 7 and "7", and share its
 // numbers with a row of a GPU.
 using ThreadIds = std::pair<std::string, std::string>;
@@ -201,12 +194,9 @@ std::set<ThreadIds> threads_with_begins(const FileSurvey& survey) {
 
 TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
                      const std::vector<FileRank>& ranks_of_files, PidLayout layout) {
-  const RankProcesses known(surveys, ranks_of_files);
   Processes processes;
-  std::vector<std::vector<Place>> places;
-  for (std::size_t file = 0; file < surveys.size(); ++file)
-    places.push_back(
-        gather_tracks(surveys[file], file, ranks_of_files[file], known, layout, processes));
+  const std::vector<std::vector<Place>> places =
+      gather_tracks(surveys, ranks_of_files, layout, processes);
   drop_empty(processes);
   const std::vector<Processes::value_type*> order = in_order(processes);
   for (auto& [key, process] : processes) process.pid = key.rank;
@@ -240,14 +230,11 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
       target.has_begins = !begun.empty() && begun.contains(thread_of(facts));
       add_track(file, facts, std::move(target));
       ranks.insert(place.process.rank);
-      const std::string pid = canonical_id(facts.pid);
       // Facts of the pid itself belong to the CPU, and to the pid's rank.
-      if (facts.gpu || place.process.rank != ranks_of_files[file].rank_of(pid)) continue;
+      if (facts.gpu || !place.is_of_process) continue;
       files_[file].processes.try_emplace(
-          pid, ProcessTarget{files_[file].targets.back().pid,
-                             facts.is_of_other_process()
-                                 ? ""
-                                 : title_in_process(pid, place, known.facts_of(file, pid))});
+          canonical_id(facts.pid), ProcessTarget{files_[file].targets.back().pid,
+                                                 facts.is_of_other_process() ? "" : place.title});
     }
     files_[file].ranks.assign(ranks.begin(), ranks.end());
   }

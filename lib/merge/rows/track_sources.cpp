@@ -89,70 +89,94 @@ HostProcesses sum_of(const std::vector<HostProcesses>& files) {
   return sums;
 }
 
-}  // namespace
-
-RankProcesses::RankProcesses(const std::vector<FileSurvey>& surveys,
-                             const std::vector<FileRank>& ranks)
-    : surveys_(surveys), ranks_(ranks), main_(surveys.size()) {
-  std::map<std::int64_t, std::vector<std::size_t>> files_of;
-  for (std::size_t file = 0; file < surveys.size(); ++file)
-    if (!ranks[file].is_merged()) files_of[ranks[file].rank].push_back(file);
-  for (const auto& [rank, files] : files_of) {
-    find_main(rank, files);
-    for (const std::size_t file : files)
-      for (const auto& [pid, facts] : surveys[file].processes)
-        if (!is_main(file, pid) && (!facts.name.empty() || !facts.labels.empty()))
-          beside_main_[rank].try_emplace(pid, &facts);
+// Finds which process of a file is the main one of its rank, and what the files of the
+// rank say of the other processes.
+// The main process of a file is found in this order:
+//
+// 1. the process that is labelled CPU, or that Composer marked with the rank;
+// 2. else the process with most events that are not of a GPU. Events are counted over all files of
+//    the rank that have none of those marks, so that two processes do not change places from file
+//    to file.
+//
+// Main processes with other pids in other files of the rank are one process with it (Composer
+// writes the rank as pid, a restarted job has another pid), unless they have threads of one tid:
+// two processes that both have a thread 1 stay two.
+//
+// A file of several ranks takes no part in this; only its own facts count for it.
+class RankProcesses {
+ public:
+  // `surveys` and `ranks` must outlive this object.
+  RankProcesses(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks)
+      : surveys_(surveys), ranks_(ranks), main_(surveys.size()) {
+    std::map<std::int64_t, std::vector<std::size_t>> files_of;
+    for (std::size_t file = 0; file < surveys.size(); ++file)
+      if (!ranks[file].is_merged()) files_of[ranks[file].rank].push_back(file);
+    for (const auto& [rank, files] : files_of) {
+      find_main(rank, files);
+      for (const std::size_t file : files)
+        for (const auto& [pid, facts] : surveys[file].processes)
+          if (!is_main(file, pid) && (!facts.name.empty() || !facts.labels.empty()))
+            beside_main_[rank].try_emplace(pid, &facts);
+    }
   }
-}
 
-void RankProcesses::find_main(std::int64_t rank, const std::vector<std::size_t>& files) {
-  std::vector<HostProcesses> processes;
-  processes.reserve(files.size());
-  for (const std::size_t file : files) processes.push_back(host_processes(surveys_[file]));
-  const HostProcesses sums = sum_of(processes);
-  MainProcesses known(rank);
-  std::set<std::string> pids;    // pids of main processes
-  std::set<std::string> others;  // pids next to a main process in some file
-  const auto settle = [&](std::size_t i, const std::string& main) {
-    main_[files[i]] = main;
-    pids.insert(main);
-    known.add(*sums.find(main));
-    for (const auto& [pid, process] : processes[i])
-      if (pid != main) others.insert(pid);
-  };
-  for (std::size_t i = 0; i < files.size(); ++i)
-    if (const auto best = find_best(processes[i]);
-        best != processes[i].end() && best->second.trust == Trust::full)
-      settle(i, best->first);
-  if (pids.empty() && !sums.empty()) pids.insert(find_best(sums)->first);
-  const auto settle_by_known = [&](std::size_t i) {
-    HostProcesses found = processes[i];
-    std::erase_if(found, [&](const auto& process) { return !pids.contains(process.first); });
-    if (!main_[files[i]] && !found.empty()) settle(i, find_best(found)->first);
-  };
-  for (std::size_t i = 0; i < files.size(); ++i) settle_by_known(i);
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    settle_by_known(i);
-    const auto best = find_best(processes[i]);
-    if (!main_[files[i]] && best != processes[i].end() && !others.contains(best->first) &&
-        !known.clash(*sums.find(best->first)))
-      settle(i, best->first);
+  // True for the process that ran the training loop.
+  bool is_main(std::size_t file, const std::string& pid) const { return main_[file] == pid; }
+  // For the file's main process, returns what the file itself says. For another process, returns
+  // what the first file of the rank that mentions it says, or nullptr if none does.
+  const ProcessFacts* facts_of(std::size_t file, const std::string& pid) const {
+    if (ranks_[file].is_merged() || is_main(file, pid)) {
+      const auto own = surveys_[file].processes.find(pid);
+      return own == surveys_[file].processes.end() ? nullptr : &own->second;
+    }
+    const auto of_rank = beside_main_.find(ranks_[file].rank);
+    if (of_rank == beside_main_.end()) return nullptr;
+    const auto found = of_rank->second.find(pid);
+    return found == of_rank->second.end() ? nullptr : found->second;
   }
-}
 
-const ProcessFacts* RankProcesses::facts_of(std::size_t file, const std::string& pid) const {
-  if (ranks_[file].is_merged() || is_main(file, pid)) {
-    const auto own = surveys_[file].processes.find(pid);
-    return own == surveys_[file].processes.end() ? nullptr : &own->second;
+ private:
+  void find_main(std::int64_t rank, const std::vector<std::size_t>& files) {
+    std::vector<HostProcesses> processes;
+    processes.reserve(files.size());
+    for (const std::size_t file : files) processes.push_back(host_processes(surveys_[file]));
+    const HostProcesses sums = sum_of(processes);
+    MainProcesses known(rank);
+    std::set<std::string> pids;    // pids of main processes
+    std::set<std::string> others;  // pids next to a main process in some file
+    const auto settle = [&](std::size_t i, const std::string& main) {
+      main_[files[i]] = main;
+      pids.insert(main);
+      known.add(*sums.find(main));
+      for (const auto& [pid, process] : processes[i])
+        if (pid != main) others.insert(pid);
+    };
+    for (std::size_t i = 0; i < files.size(); ++i)
+      if (const auto best = find_best(processes[i]);
+          best != processes[i].end() && best->second.trust == Trust::full)
+        settle(i, best->first);
+    if (pids.empty() && !sums.empty()) pids.insert(find_best(sums)->first);
+    const auto settle_by_known = [&](std::size_t i) {
+      HostProcesses found = processes[i];
+      std::erase_if(found, [&](const auto& process) { return !pids.contains(process.first); });
+      if (!main_[files[i]] && !found.empty()) settle(i, find_best(found)->first);
+    };
+    for (std::size_t i = 0; i < files.size(); ++i) settle_by_known(i);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      settle_by_known(i);
+      const auto best = find_best(processes[i]);
+      if (!main_[files[i]] && best != processes[i].end() && !others.contains(best->first) &&
+          !known.clash(*sums.find(best->first)))
+        settle(i, best->first);
+    }
   }
-  const auto of_rank = beside_main_.find(ranks_[file].rank);
-  if (of_rank == beside_main_.end()) return nullptr;
-  const auto found = of_rank->second.find(pid);
-  return found == of_rank->second.end() ? nullptr : found->second;
-}
 
-namespace {
+  const std::vector<FileSurvey>& surveys_;
+  const std::vector<FileRank>& ranks_;
+  std::vector<std::optional<std::string>> main_;  // one a file
+  // Keys: rank, pid.
+  std::map<std::int64_t, std::map<std::string, const ProcessFacts*>> beside_main_;
+};
 
 // Splits a list of labels such as "CPU,GPU 0". Catapult takes a blank after a comma for a part of
 // the label; earlier merges wrote one.
@@ -245,7 +269,10 @@ class FileTracksReader {
     const ProcessFacts* const told = is_of_process ? known_.facts_of(file_, pid) : nullptr;
     Place place{layout_ == PidLayout::split ? ProcessKey{rank, thread.is_foreign, thread.pid}
                                             : ProcessKey{rank, false, {}},
-                thread};
+                thread,
+                is_of_process,
+                {}};
+    if (thread.is_foreign && !place.process.is_foreign) place.title = process_title(pid, told);
     Process& process = processes_[place.process];
     name(process, place, facts, pid, told);
     process.has_counters |= facts.counters > 0;
@@ -364,10 +391,15 @@ class FileTracksReader {
 
 }  // namespace
 
-std::vector<Place> gather_tracks(const FileSurvey& survey, std::size_t file, const FileRank& rank,
-                                 const RankProcesses& known, PidLayout layout,
-                                 Processes& processes) {
-  return FileTracksReader(survey, file, rank, known, layout, processes).run();
+std::vector<std::vector<Place>> gather_tracks(const std::vector<FileSurvey>& surveys,
+                                              const std::vector<FileRank>& ranks, PidLayout layout,
+                                              Processes& processes) {
+  const RankProcesses known(surveys, ranks);
+  std::vector<std::vector<Place>> places;
+  for (std::size_t file = 0; file < surveys.size(); ++file)
+    places.push_back(
+        FileTracksReader(surveys[file], file, ranks[file], known, layout, processes).run());
+  return places;
 }
 
 }  // namespace traceloom

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,58 +20,19 @@
 
 namespace traceloom {
 
-// RankProcesses: which process of a file is the main one of its rank, and what the files of the
-// rank say of the other processes.
-//
-//   RankProcesses known(surveys, ranks);
-//   known.is_main(file, "1166")             // the one that ran the training loop
-//   known.facts_of(file, "1201")->name      // a worker, whichever file names it
-//
-// The main process of a file is found in this order:
-//
-// 1. the process that is labelled CPU, or that Composer marked with the rank;
-// 2. else the process with most events that are not of a GPU. Events are counted over all files of
-//    the rank that have none of those marks, so that two processes do not change places from file
-//    to file.
-//
-// Main processes with other pids in other files of the rank are one process with it (Composer
-// writes the rank as pid, a restarted job has another pid), unless they have threads of one tid:
-// two processes that both have a thread 1 stay two.
-
-// A file of several ranks takes no part in this; only its own facts count for it.
-class RankProcesses {
- public:
-  // `surveys` and `ranks` must outlive this object.
-  RankProcesses(const std::vector<FileSurvey>& surveys, const std::vector<FileRank>& ranks);
-
-  bool is_main(std::size_t file, const std::string& pid) const { return main_[file] == pid; }
-  // For the file's main process, returns what the file itself says. For another process, returns
-  // what the first file of the rank that mentions it says, or nullptr if none does.
-  const ProcessFacts* facts_of(std::size_t file, const std::string& pid) const;
-
- private:
-  void find_main(std::int64_t rank, const std::vector<std::size_t>& files);
-
-  const std::vector<FileSurvey>& surveys_;
-  const std::vector<FileRank>& ranks_;
-  std::vector<std::optional<std::string>> main_;  // one a file
-  // Keys: rank, pid.
-  std::map<std::int64_t, std::map<std::string, const ProcessFacts*>> beside_main_;
-};
-
 // gather_tracks(): gathers the threads that the files of a merge have into the processes of the
 // output.
 //
 //   Processes processes;
-//   const RankProcesses known(surveys, ranks);
-//   std::vector<Place> places =
-//       gather_tracks(surveys[i], i, ranks[i], known, PidLayout::split, processes);
-//   processes.at(places[0].process).threads.at(places[0].thread).name
+//   const std::vector<std::vector<Place>> places =
+//       gather_tracks(surveys, ranks, PidLayout::split, processes);
+//   processes.at(places[0][0].process).threads.at(places[0][0].thread).name
 
 // An id that sorts numbers by value and before text, and text as text.
 struct NaturalId {
   std::string text;
-  friend bool operator<(const NaturalId& a, const NaturalId& b) { return a.key() < b.key(); }
+  std::strong_ordering operator<=>(const NaturalId& other) const { return key() <=> other.key(); }
+  bool operator==(const NaturalId& other) const { return key() == other.key(); }
 
  private:
   std::tuple<int, std::int64_t, std::string_view> key() const {
@@ -87,9 +49,7 @@ struct ThreadKey {
   bool is_foreign = false;  // in another process than the main one: a GPU, "Spans", a worker
   NaturalId pid;            // empty for the main process
   NaturalId tid;
-  friend bool operator<(const ThreadKey& a, const ThreadKey& b) {
-    return std::tie(a.is_foreign, a.pid, a.tid) < std::tie(b.is_foreign, b.pid, b.tid);
-  }
+  auto operator<=>(const ThreadKey&) const = default;
 };
 
 struct Thread {
@@ -112,9 +72,7 @@ struct ProcessKey {
   std::int64_t rank = 0;
   bool is_foreign = false;
   NaturalId pid;  // empty for the main process
-  friend bool operator<(const ProcessKey& a, const ProcessKey& b) {
-    return std::tie(a.rank, a.is_foreign, a.pid) < std::tie(b.rank, b.is_foreign, b.pid);
-  }
+  auto operator<=>(const ProcessKey&) const = default;
 };
 
 struct Process {
@@ -142,12 +100,15 @@ using Processes = std::map<ProcessKey, Process>;
 struct Place {
   ProcessKey process;
   ThreadKey thread;
+  bool is_of_process = false;  // facts of the pid itself belong to the same rank
+  std::string title;  // what tells the process from others that are joined with it, if it does not
+                      // stay alone
 };
 
-// Adds the tracks of a file to the processes; returns where each of them goes. A track without
-// events has no thread there, and its process may be left empty.
-std::vector<Place> gather_tracks(const FileSurvey& survey, std::size_t file, const FileRank& rank,
-                                 const RankProcesses& known, PidLayout layout,
-                                 Processes& processes);
+// Adds the tracks of all files to the processes; returns where each track of each file goes. One
+// without events has no thread there, and its process may be left empty.
+std::vector<std::vector<Place>> gather_tracks(const std::vector<FileSurvey>& surveys,
+                                              const std::vector<FileRank>& ranks, PidLayout layout,
+                                              Processes& processes);
 
 }  // namespace traceloom

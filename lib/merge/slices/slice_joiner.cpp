@@ -100,8 +100,8 @@ void SliceJoiner::end_endless() {
   for (const EndlessSlice& slice : endless_) {
     const std::uint32_t track = slice.half.track;
     const bool never_ended = slice.slice_end == SliceEnd::never;
-    const std::int64_t end_ns =
-        never_ended ? last_ends_.of(slice.half.rank, slice.start_ns) : last_starts_.of(track);
+    const std::int64_t end_ns = never_ended ? last_ends_.of(slice.half.rank, slice.start_ns)
+                                            : last_starts_.of(track, slice.start_ns);
     const std::int64_t duration_ns = end_ns - slice.start_ns;
     if (duration_ns < least_ns_) continue;
     std::string event = joined(slice.half, {}, duration_ns);

@@ -21,78 +21,57 @@
 
 namespace traceloom {
 
-// LastEnds: when the last event of each rank of a file ends. A B that is never closed ends there. A
-// merged file has several ranks, and how long one was recorded says nothing of another.
+// LastTimes: the latest time of each rank or track of a file.
 //
 //   chunk.last_ends.note(target.rank, end_ns);
 //   of_file.add(chunk.last_ends);
 //   std::int64_t end_ns = of_file.of(target.rank, begin_ns);
 
-// Cheap if an event belongs to the same rank as the one before it.
-class LastEnds {
+// Cheap if an event belongs to the same one as the event before it.
+template <typename Key>
+class LastTimes {
  public:
-  void note(std::int64_t rank, std::int64_t end_ns) {
-    if (rank != rank_) [[unlikely]] {
+  void note(Key key, std::int64_t ns) {
+    if (key != key_) [[unlikely]] {
       keep();
-      rank_ = rank;
-      last_ns_ = end_ns;
+      key_ = key;
+      last_ns_ = ns;
     }
-    last_ns_ = std::max(last_ns_, end_ns);
+    last_ns_ = std::max(last_ns_, ns);
   }
-  void add(const LastEnds& other) {
-    for (const auto& [rank, end_ns] : other.ends_) note(rank, end_ns);
-    if (other.rank_ != kNone) note(other.rank_, other.last_ns_);
+  void add(const LastTimes& other) {
+    for (const auto& [key, ns] : other.times_) note(key, ns);
+    if (other.key_ != kNone) note(other.key_, other.last_ns_);
   }
-  // Returns the end of the rank's last event, but no time before `begin_ns`.
-  std::int64_t of(std::int64_t rank, std::int64_t begin_ns) const {
-    if (rank == rank_) begin_ns = std::max(begin_ns, last_ns_);
-    const auto found = ends_.find(rank);
-    return found == ends_.end() ? begin_ns : std::max(begin_ns, found->second);
+  // Returns the latest time of the key, but none before `begin_ns`.
+  std::int64_t of(Key key, std::int64_t begin_ns) const {
+    if (key == key_) begin_ns = std::max(begin_ns, last_ns_);
+    const auto found = times_.find(key);
+    return found == times_.end() ? begin_ns : std::max(begin_ns, found->second);
   }
-  void clear() {
-    ends_.clear();
-    rank_ = kNone;
-  }
+  bool empty() const { return key_ == kNone; }
+  void clear() { *this = {}; }
 
  private:
-  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+  static constexpr Key kNone = std::numeric_limits<Key>::max();
 
   void keep() {
-    if (rank_ == kNone) return;
-    std::int64_t& end_ns = ends_.try_emplace(rank_, last_ns_).first->second;
-    end_ns = std::max(end_ns, last_ns_);
+    if (key_ == kNone) return;
+    std::int64_t& ns = times_.try_emplace(key_, last_ns_).first->second;
+    ns = std::max(ns, last_ns_);
   }
 
-  std::unordered_map<std::int64_t, std::int64_t> ends_;
-  std::int64_t rank_ = kNone;  // the rank of the event before, not in ends_ yet
+  std::unordered_map<Key, std::int64_t> times_;
+  Key key_ = kNone;  // the key of the event before, not in times_ yet
   std::int64_t last_ns_ = 0;
 };
 
-// LastStarts: when the last event of each track begins. An X without dur ends there.
-//
-//   if (plan.files[file].lacks_durations) chunk.last_starts.note(target.number, start_ns);
-//   of_file.add(chunk.last_starts);
-//   std::int64_t end_ns = of_file.of(target.number);
-
-// Empty for nearly all files: starts are noted only in files that have an X without dur.
-class LastStarts {
- public:
-  // `track` is TrackTarget::number.
-  void note(std::uint32_t track, std::int64_t start_ns) {
-    std::int64_t& last = starts_.try_emplace(track, start_ns).first->second;
-    last = std::max(last, start_ns);
-  }
-  void add(const LastStarts& other) {
-    for (const auto& [track, start_ns] : other.starts_) note(track, start_ns);
-  }
-  // Returns the start of a track that has been noted.
-  std::int64_t of(std::uint32_t track) const { return starts_.at(track); }
-  bool empty() const { return starts_.empty(); }
-  void clear() { starts_.clear(); }
-
- private:
-  std::unordered_map<std::uint32_t, std::int64_t> starts_;
-};
+// When the last event of each rank ends. A B that is never closed ends there. A merged file has
+// several ranks, and how long one was recorded says nothing of another.
+using LastEnds = LastTimes<std::int64_t>;
+// When the last event of each track (TrackTarget::number) begins. An X without dur ends there.
+// Starts are noted only in the few files that have one.
+using LastStarts = LastTimes<std::uint32_t>;
 
 // OverlapCheck: finds slices of a track that overlap without one being inside the other.
 //

@@ -230,81 +230,110 @@ bool begins_slice(const Event& event) {
   return is_instant && scope != "\"p\"" && scope != "\"g\"";
 }
 
-}  // namespace
+struct FlowStart {
+  std::uint64_t flow;  // FlowLabel::hash() plus the number of its id
+  std::int64_t ns;
+  std::uint32_t row;  // TrackTarget::number
+};
+struct FlowStop {
+  std::uint64_t flow;
+  std::int64_t ns;
+  std::uint64_t offset;
+};
 
-void FlowStarts::Found::add_slice(std::uint32_t row, std::int64_t ns) {
-  std::int64_t& first_ns = first_slice_ns.try_emplace(row, ns).first->second;
-  first_ns = std::min(first_ns, ns);
-}
+// Slices, starts and ends found in a chunk, or in a file.
+struct FoundFlows {
+  std::unordered_map<std::uint32_t, std::int64_t> first_slice_ns;  // key: row
+  std::vector<FlowStart> starts;
+  std::vector<FlowStop> ends;
 
-struct FlowStarts::Chunk : ChunkResult {
-  Found found;
-  TrackCache tracks;
-  FlowLabel flow_label;
-  std::string scratch;
-
-  void reset() {
-    found = {};
-    tracks.reset();
-    problems = {};
+  void add_slice(std::uint32_t row, std::int64_t ns) {
+    std::int64_t& first_ns = first_slice_ns.try_emplace(row, ns).first->second;
+    first_ns = std::min(first_ns, ns);
   }
 };
 
-FlowStarts::FlowStarts(const MergePlan& plan)
-    : plan_(plan), pool_(std::make_unique<ResultPool<Chunk>>()), startless_(plan.files.size()) {}
+class FlowStarts : public FileVisitor {
+ public:
+  explicit FlowStarts(const MergePlan& plan) : plan_(plan), startless_(plan.files.size()) {}
 
-FlowStarts::~FlowStarts() = default;
+  std::vector<std::vector<std::uint64_t>> take_startless() { return std::move(startless_); }
 
-std::unique_ptr<ChunkResult> FlowStarts::make_result() {
-  return pool_->take();
-}
+  Args wanted_args() const override { return Args::skip; }  // nothing is written here
+  std::unique_ptr<ChunkResult> make_result() override { return pool_.take(); }
+  void recycle(std::unique_ptr<ChunkResult> result) override { pool_.give_back(std::move(result)); }
 
-void FlowStarts::recycle(std::unique_ptr<ChunkResult> result) {
-  pool_->give_back(std::move(result));
-}
-
-void FlowStarts::visit(ChunkResult& result, std::size_t file, const Event& event) {
-  const bool is_slice = begins_slice(event);
-  Chunk& chunk = static_cast<Chunk&>(result);
-  const TrackTarget* const target = chunk.tracks.find(plan_.tracks, file, event);
-  if (target == nullptr || (!is_slice && event.phase != 's' && event.phase != 'f')) return;
-  const EventTiming timing = time_start(event, chunk.problems);
-  std::int64_t ns = 0;
-  if (!timing.timed || !plan_.files[file].times.map(timing.start_ns, ns)) return;
-  if (is_slice) return chunk.found.add_slice(target->number, ns);
-  const bool waits = binds_to_next_slice(event);
-  if ((event.phase == 'f' && !waits) || is_shared_flow(event, plan_.files[file].shared_flows))
-    return;
-  const std::string_view id = flow_id_key(event, chunk.scratch);
-  if (id.empty()) return;  // viewers draw no arrow for it
-  const std::uint64_t flow = chunk.flow_label.hash(event) + plan_.files[file].flow_ids.number(id);
-  if (waits)
-    chunk.found.ends.push_back({flow, ns, event.offset});
-  else
-    chunk.found.starts.push_back({flow, ns, target->number});
-}
-
-void FlowStarts::take(ChunkResult& result, std::size_t) {
-  const Found& found = static_cast<Chunk&>(result).found;
-  for (const auto& [row, ns] : found.first_slice_ns) file_.add_slice(row, ns);
-  file_.starts.insert(file_.starts.end(), found.starts.begin(), found.starts.end());
-  file_.ends.insert(file_.ends.end(), found.ends.begin(), found.ends.end());
-}
-
-void FlowStarts::end_file(std::size_t file, const FileEnd&) {
-  std::unordered_map<std::uint64_t, std::int64_t> first_start_ns;
-  for (const Start& start : file_.starts) {
-    const auto slice = file_.first_slice_ns.find(start.row);
-    if (slice == file_.first_slice_ns.end() || slice->second > start.ns) continue;
-    const auto [known, is_new] = first_start_ns.try_emplace(start.flow, start.ns);
-    known->second = std::min(known->second, start.ns);
+  void visit(ChunkResult& result, std::size_t file, const Event& event) override {
+    const bool is_slice = begins_slice(event);
+    Chunk& chunk = static_cast<Chunk&>(result);
+    const TrackTarget* const target = chunk.tracks.find(plan_.tracks, file, event);
+    if (target == nullptr || (!is_slice && event.phase != 's' && event.phase != 'f')) return;
+    const EventTiming timing = time_start(event, chunk.problems);
+    std::int64_t ns = 0;
+    if (!timing.timed || !plan_.files[file].times.map(timing.start_ns, ns)) return;
+    if (is_slice) return chunk.found.add_slice(target->number, ns);
+    const bool waits = binds_to_next_slice(event);
+    if ((event.phase == 'f' && !waits) || is_shared_flow(event, plan_.files[file].shared_flows))
+      return;
+    const std::string_view id = flow_id_key(event, chunk.scratch);
+    if (id.empty()) return;  // viewers draw no arrow for it
+    const std::uint64_t flow = chunk.flow_label.hash(event) + plan_.files[file].flow_ids.number(id);
+    if (waits)
+      chunk.found.ends.push_back({flow, ns, event.offset});
+    else
+      chunk.found.starts.push_back({flow, ns, target->number});
   }
-  for (const End& end : file_.ends) {
-    const auto start = first_start_ns.find(end.flow);
-    if (start == first_start_ns.end() || start->second > end.ns)
-      startless_[file].push_back(end.offset);
+
+  void take(ChunkResult& result, std::size_t) override {
+    const FoundFlows& found = static_cast<Chunk&>(result).found;
+    for (const auto& [row, ns] : found.first_slice_ns) file_.add_slice(row, ns);
+    file_.starts.insert(file_.starts.end(), found.starts.begin(), found.starts.end());
+    file_.ends.insert(file_.ends.end(), found.ends.begin(), found.ends.end());
   }
-  file_ = {};
+
+  void end_file(std::size_t file, const FileEnd&) override {
+    std::unordered_map<std::uint64_t, std::int64_t> first_start_ns;
+    for (const FlowStart& start : file_.starts) {
+      const auto slice = file_.first_slice_ns.find(start.row);
+      if (slice == file_.first_slice_ns.end() || slice->second > start.ns) continue;
+      const auto [known, is_new] = first_start_ns.try_emplace(start.flow, start.ns);
+      known->second = std::min(known->second, start.ns);
+    }
+    for (const FlowStop& end : file_.ends) {
+      const auto start = first_start_ns.find(end.flow);
+      if (start == first_start_ns.end() || start->second > end.ns)
+        startless_[file].push_back(end.offset);
+    }
+    file_ = {};
+  }
+
+ private:
+  struct Chunk : ChunkResult {
+    FoundFlows found;
+    TrackCache tracks;
+    FlowLabel flow_label;
+    std::string scratch;
+
+    void reset() {
+      found = {};
+      tracks.reset();
+      problems = {};
+    }
+  };
+
+  const MergePlan& plan_;
+  ResultPool<Chunk> pool_;
+  FoundFlows file_;  // those of the file that is being read
+  std::vector<std::vector<std::uint64_t>> startless_;
+};
+
+}  // namespace
+
+std::vector<std::vector<std::uint64_t>> find_startless_ends(
+    const MergePlan& plan, const std::function<void(FileVisitor&)>& scan) {
+  FlowStarts starts(plan);
+  scan(starts);
+  return starts.take_startless();
 }
 
 }  // namespace traceloom

@@ -43,7 +43,7 @@ struct SampleSizes {
 class Sampler {
  public:
   Sampler(const std::string& path, const std::vector<std::string>& shared_flows)
-      : parser_(path), visitor_(1, on_failure_, shared_flows) {}
+      : parser_(path), visitor_(1, on_failure_, {.shared_flows = shared_flows}) {}
 
   // Returns false if the text does not begin as a trace.
   bool read_head(std::string_view text) {
@@ -198,8 +198,7 @@ std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::stri
   return surveys;
 }
 
-bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& guess_surveys,
-                     const MergePlan& plan, const std::vector<FileSurvey>& surveys) {
+bool writes_the_same(const MergePlan& guess, const MergePlan& plan) {
   if (!have_same_head(guess, plan) || !guess.tracks.covers(plan.tracks) ||
       guess.has_objects != plan.has_objects || guess.order != plan.order)
     return false;
@@ -208,21 +207,11 @@ bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& gues
     return a.text == b.text && a.offset == b.offset;
   };
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
+    const EventPlan& guessed = guess.files[i];
     // X events around a B matter only if nothing closes that B.
-    if (surveys[i].open_begins > 0 && !guess.tracks.knows_begins(plan.tracks, i)) return false;
-    const FilePlan& a = guess.files[i];
-    const FilePlan& b = plan.files[i];
-    if (a.times != b.times || a.startless_ends != b.startless_ends ||
-        a.lacks_durations != b.lacks_durations || a.superseded != b.superseded)
-      return false;
-    if (a.flow_ids != b.flow_ids || a.bind_ids != b.bind_ids || a.async_ids != b.async_ids ||
-        a.async_slices != b.async_slices || a.async_scope != b.async_scope ||
-        a.own_dumps != b.own_dumps || a.matches_names != b.matches_names ||
-        a.object_ids != b.object_ids || a.object_ids_end != b.object_ids_end ||
-        a.object_pids != b.object_pids || a.frames != b.frames ||
-        a.counter_suffixes != b.counter_suffixes || a.keeps_subtraces != b.keeps_subtraces)
-      return false;
-    if (!std::ranges::equal(guess_surveys[i].metadata, surveys[i].metadata, is_same_metadata))
+    if (plan.surveys[i].open_begins > 0 && !guess.tracks.knows_begins(plan.tracks, i)) return false;
+    if (guessed != plan.files[i] ||
+        !std::ranges::equal(guess.surveys[i].metadata, plan.surveys[i].metadata, is_same_metadata))
       return false;
   }
   return true;

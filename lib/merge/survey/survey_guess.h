@@ -2,8 +2,8 @@
 // in the same pass that surveys, and needs a second pass only if the guess was wrong.
 //
 //   if (const std::optional<std::vector<FileSurvey>> guess = guess_surveys(paths, 2, {}))
-//     plan = make_plan(inputs, *guess);          // write with it, survey meanwhile, then
-//   if (writes_the_same(guessed, guess, plan, surveys)) done();
+//     guessed = make_plan(inputs, *guess);       // write with it, survey meanwhile, then
+//   if (writes_the_same(guessed, plan)) done();
 #pragma once
 
 #include "input/byte_source.h"
@@ -28,7 +28,6 @@ std::optional<std::vector<FileSurvey>> guess_surveys(const std::vector<std::stri
 
 // Returns true if both plans write the same for every event and for all that stands before the
 // events. The plans are for the same files; `plan` is made of complete surveys.
-bool writes_the_same(const MergePlan& guess, const std::vector<FileSurvey>& guess_surveys,
-                     const MergePlan& plan, const std::vector<FileSurvey>& surveys);
+bool writes_the_same(const MergePlan& guess, const MergePlan& plan);
 
 }  // namespace traceloom

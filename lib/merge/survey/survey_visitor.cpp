@@ -64,35 +64,25 @@ struct SurveyVisitor::Chunk : ChunkResult {
   MetadataNames names;
   StringTable metadata_texts;
   std::vector<KeptMetadata> metadata;
-  CutSlices cut_slices;
-  IdSet flow_ids;
-  std::uint64_t shared_flows = 0;
-  std::uint64_t next_ends = 0;
-  IdSet bind_ids;
-  HexIds async_ids;
+  EventFacts facts;
   AsyncBatch asyncs;
-  HexIds object_ids;
   std::vector<std::pair<std::string, std::string>> dumps;  // key, process
-  StringTable counters;
-  std::uint32_t frame_groups = 0;
-  std::uint64_t events = 0;
   std::uint64_t begins = 0;
-  std::uint64_t ends = 0;
-  bool sub_microsecond = false;
-  bool lacks_durations = false;
   ProblemCounts timing_problems;  // counted where events are written, not here
+  FilterFacts filter;
 
   TrackFacts& track(const Event& event);
   void add_metadata(const Event& event);
   void add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track,
                const std::vector<std::string>& shared_categories);
+  void add_for_filter(const Event& event, const EventTiming& timing, bool looks_for_steps);
 
  private:
   void add_dictionary(const Event& event);
-  void add_frame(std::string_view json_id);
   void add_times_in_args(const Event& event, std::int64_t start_ns);
   void add_objects(const Event& event);
 
+  GpuRowFinder gpu_rows_;
   std::string scratch_;
   std::string merged_scratch_;
   std::string args_scratch_;
@@ -131,39 +121,39 @@ void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, Tr
   if (is_flow_phase(event.phase)) {
     const std::string_view key = flow_id_key(event, scratch_);
     if (is_shared_flow(event, shared_categories)) {
-      ++shared_flows;
+      ++facts.shared_flows;
     } else {
-      if (!key.empty()) flow_ids.add(key);
-      if (binds_to_next_slice(event)) ++next_ends;
+      if (!key.empty()) facts.flow_ids.add(key);
+      if (binds_to_next_slice(event)) ++facts.next_ends;
     }
   } else if (event.phase == 'C') {
-    counters.intern(counter_key(event, scratch_));
+    facts.counters.intern(counter_key(event, scratch_));
   } else if (is_async(event)) {
     const std::string_view key = async_id_key(event, scratch_);
     if (!key.empty()) {
-      async_ids.add(key, merged_async_key(event, merged_scratch_));
+      facts.async_ids.add(key, merged_async_key(event, merged_scratch_));
       asyncs.add(key, event, start_ns);
       track.has_global_async = track.has_global_async || !has_local_async_id(event);
     }
   } else if (is_object_phase(event.phase)) {
     add_objects(event);
   }
-  if (event.has(Key::bind_id)) bind_ids.add(id_key(event.text(Key::bind_id), scratch_));
+  if (event.has(Key::bind_id)) facts.bind_ids.add(id_key(event.text(Key::bind_id), scratch_));
   if (event.phase == 'P' || event.phase == 'c') add_times_in_args(event, start_ns);
-  if (event.has(Key::sf)) add_frame(event.text(Key::sf));
-  if (event.has(Key::esf)) add_frame(event.text(Key::esf));
+  if (event.has(Key::sf)) facts.add_frame(event.text(Key::sf));
+  if (event.has(Key::esf)) facts.add_frame(event.text(Key::esf));
 }
 
 void SurveyVisitor::Chunk::add_objects(const Event& event) {
   const std::string_view key = object_id_key(event, scratch_);
-  if (!key.empty()) object_ids.add(key, merged_object_key(event, merged_scratch_));
+  if (!key.empty()) facts.object_ids.add(key, merged_object_key(event, merged_scratch_));
   if (event.phase == 'v' && !key.empty())
     dumps.emplace_back(key, canonical_id(event.text(Key::pid)));
   if (event.phase != 'O') return;
   const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
   const std::string_view scope = event.text(Key::scope);
   find_objects_in_snapshot(find_member(args, "snapshot"), [&](std::string_view id) {
-    object_ids.add(
+    facts.object_ids.add(
         object_key(canonical_id(event.text(Key::pid)), scope.empty() ? kDefaultScope : scope, id),
         merged_hex_key(id, merged_scratch_));
   });
@@ -173,12 +163,7 @@ void SurveyVisitor::Chunk::add_dictionary(const Event& event) {
   const JsonDocument args(strict_value(event.text(Key::args), args_scratch_));
   for (const std::string_view key : {"stackFrames", "typeNames"})
     for (const JsonValue member : args[key].members())
-      add_frame(std::string("\"").append(member.key()) + '"');
-}
-
-void SurveyVisitor::Chunk::add_frame(std::string_view json_id) {
-  if (const std::optional<std::uint32_t> group = frame_group(json_id))
-    frame_groups = std::max(frame_groups, *group + 1);
+      facts.add_frame(std::string("\"").append(member.key()) + '"');
 }
 
 void SurveyVisitor::Chunk::add_times_in_args(const Event& event, std::int64_t start_ns) {
@@ -187,21 +172,44 @@ void SurveyVisitor::Chunk::add_times_in_args(const Event& event, std::int64_t st
     reading.starts.add(*first);
 }
 
+void SurveyVisitor::Chunk::add_for_filter(const Event& event, const EventTiming& timing,
+                                          bool looks_for_steps) {
+  const bool is_flow = is_flow_phase(event.phase);
+  std::optional<std::string_view> gpu;
+  if (is_flow || event.phase == 'X') gpu = gpu_rows_.find(event);
+  if (!timing.timed) return;
+  if (!is_flow) {
+    if (looks_for_steps) filter.steps.add(event, timing.start_ns, timing.duration_ns);
+    return;
+  }
+  track_key(event.text(Key::pid), event.text(Key::tid), scratch_);
+  if (gpu) add_gpu(scratch_, *gpu);
+  const std::uint32_t row = filter.tracks.intern(scratch_);
+  filter.places.push_back({timing.start_ns, row, false});
+  // If the end has no start, it is bound to the slice around it, which is not known yet
+  // (linked_events.h).
+  if (binds_to_next_slice(event)) filter.places.push_back({timing.start_ns, row, true});
+}
+
 SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure,
-                             std::vector<std::string> shared_flows)
+                             SurveyOptions options)
     : surveys_(files),
       track_ids_(files),
       metadata_texts_(files),
       asyncs_(files),
       on_failure_(on_failure),
-      shared_flows_(std::move(shared_flows)) {}
+      options_(std::move(options)) {}
 
 std::unique_ptr<ChunkResult> SurveyVisitor::make_result() {
   return std::make_unique<Chunk>();
 }
 
 void SurveyVisitor::visit(ChunkResult& result, std::size_t, const Event& event) {
-  add(result, event, time_event(event, static_cast<Chunk&>(result).timing_problems));
+  Chunk& chunk = static_cast<Chunk&>(result);
+  const EventTiming timing = time_event(event, chunk.timing_problems);
+  add(chunk, event, timing);
+  if (options_.filter != nullptr)
+    chunk.add_for_filter(event, timing, options_.filter->steps.has_value());
 }
 
 void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTiming& timing) const {
@@ -210,7 +218,7 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   if (!timing.usable || (event.phase == 'C' && !has_counter_value(event))) return;
   TrackFacts& track = chunk.track(event);
   if (event.phase == 'M') return chunk.add_metadata(event);
-  ++chunk.events;
+  ++chunk.facts.events;
   // A counter without a tid belongs to the process and makes no track. An E makes none either:
   // without a B on that track it is not written.
   if (event.phase == 'E') {
@@ -224,44 +232,32 @@ void SurveyVisitor::add(ChunkResult& result, const Event& event, const EventTimi
   }
   chunk.reading.add_times(event, timing);
   if (event.phase == 'B') ++chunk.begins;
-  if (event.phase == 'E') ++chunk.ends;
-  chunk.sub_microsecond |= timing.sub_microsecond;
-  chunk.lacks_durations |= lacks_duration(event);
-  if (event.has(Key::cut_id)) chunk.cut_slices.add(event);
+  if (event.phase == 'E') ++chunk.facts.end_events;
+  chunk.facts.sub_microsecond |= timing.sub_microsecond;
+  chunk.facts.lacks_durations |= lacks_duration(event);
+  if (event.has(Key::cut_id)) chunk.facts.cut_slices.add(event);
   constexpr std::uint32_t kIds =
       Event::bit(Key::bind_id) | Event::bit(Key::sf) | Event::bit(Key::esf);
   if (event.phase != 'X' || (event.present & kIds) != 0)
-    chunk.add_ids(event, timing.start_ns, track, shared_flows_);
+    chunk.add_ids(event, timing.start_ns, track, options_.shared_flows);
 }
 
 void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   Chunk& chunk = static_cast<Chunk&>(result);
   FileSurvey& survey = surveys_[file];
-  survey.append(chunk.reading);
-  survey.flow_ids.add(chunk.flow_ids);
-  survey.shared_flows += chunk.shared_flows;
-  survey.next_ends += chunk.next_ends;
-  survey.bind_ids.add(chunk.bind_ids);
-  survey.async_ids.add(chunk.async_ids);
+  survey.FileReading::append(chunk.reading);
+  survey.EventFacts::append(chunk.facts);
   if (!chunk.asyncs.empty()) asyncs_[file].take(chunk.asyncs);
-  survey.object_ids.add(chunk.object_ids);
   add_dumps(chunk, survey);
-  for (std::uint32_t i = 0; i < chunk.counters.size(); ++i)
-    survey.counters.emplace(chunk.counters[i]);
-  survey.frame_groups = std::max(survey.frame_groups, chunk.frame_groups);
   add_tracks(chunk, file);
   chunk.names.give_to(survey, track_ids_[file]);
   for (KeptMetadata& event : chunk.metadata)
     if (event.counts_each_time || is_new(metadata_texts_[file], event.text))
       survey.metadata.push_back(std::move(event));
-  survey.cut_slices.append(std::move(chunk.cut_slices));
-  survey.events += chunk.events;
-  survey.ends += chunk.ends;
   const std::uint64_t begins = survey.open_begins + chunk.begins;
-  survey.open_begins = begins - std::min(begins, chunk.ends);
+  survey.open_begins = begins - std::min(begins, chunk.facts.end_events);
   survey.most_open_begins = std::max(survey.most_open_begins, survey.open_begins);
-  survey.sub_microsecond |= chunk.sub_microsecond;
-  survey.lacks_durations |= chunk.lacks_durations;
+  if (options_.filter != nullptr) add_filter_facts(chunk, survey.filter);
 }
 
 void count_tracks(FileSurvey& survey, std::size_t most, std::size_t& tracks) {
@@ -283,19 +279,26 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   survey.async_slices = asyncs_[file].finish();
   asyncs_[file] = {};
   unfold_gpu_rows(survey);
-  count_tracks(survey, most_tracks_, tracks_);
-  if (counts_each_file_) tracks_ = 0;
+  count_tracks(survey, options_.most_tracks, tracks_);
+  if (options_.counts_each_file) tracks_ = 0;
+  std::vector<FlowPlace>& places = survey.filter.places;
+  std::sort(places.begin(), places.end(), [](const FlowPlace& a, const FlowPlace& b) {
+    return std::tie(a.row, a.ns, a.binds_next) < std::tie(b.row, b.ns, b.binds_next);
+  });
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  places.shrink_to_fit();
 }
 
 void SurveyVisitor::fail_file(std::size_t file, const Error& error) {
   on_failure_(file, error);
   surveys_[file] = {};
+  surveys_[file].error = error.what();
 }
 
 void SurveyVisitor::add_tracks(const Chunk& chunk, std::size_t file) {
   std::vector<TrackFacts>& known = surveys_[file].tracks;
   for (std::uint32_t i = 0; i < chunk.tracks.size(); ++i) {
-    if (known.size() > most_tracks_ - tracks_) return;
+    if (known.size() > options_.most_tracks - tracks_) return;
     const std::uint32_t id = track_ids_[file].intern(chunk.track_texts[i]);
     if (id == known.size()) {
       known.push_back(chunk.tracks[i]);
@@ -323,70 +326,15 @@ void SurveyVisitor::add_dumps(const Chunk& chunk, FileSurvey& survey) {
   }
 }
 
-struct FilterSurveyVisitor::Chunk : ChunkResult {
-  std::unique_ptr<ChunkResult> survey;
-  FilterFacts facts;
-  ProblemCounts ignored;  // counted where events are written, not here
-  std::string scratch;
-  GpuRowFinder gpu_rows;
-
-  void add_flow(const Event& event, std::int64_t ns, std::optional<std::string_view> gpu) {
-    track_key(event.text(Key::pid), event.text(Key::tid), scratch);
-    if (gpu) add_gpu(scratch, *gpu);
-    const std::uint32_t row = facts.tracks.intern(scratch);
-    facts.places.push_back({ns, row, false});
-    // If the end has no start, it is bound to the slice around it, which is not known yet
-    // (linked_events.h).
-    if (binds_to_next_slice(event)) facts.places.push_back({ns, row, true});
-  }
-};
-
-std::unique_ptr<ChunkResult> FilterSurveyVisitor::make_result() {
-  auto chunk = std::make_unique<Chunk>();
-  chunk->survey = survey_.make_result();
-  return chunk;
-}
-
-void FilterSurveyVisitor::visit(ChunkResult& result, std::size_t file, const Event& event) {
-  Chunk& chunk = static_cast<Chunk&>(result);
-  survey_.visit(*chunk.survey, file, event);
-  const bool is_flow = is_flow_phase(event.phase);
-  std::optional<std::string_view> gpu;
-  if (is_flow || event.phase == 'X') gpu = chunk.gpu_rows.find(event);
-  if (!is_flow && !looks_for_steps_) return;
-  const EventTiming timing = time_event(event, chunk.ignored);
-  if (!timing.timed) return;
-  if (is_flow) return chunk.add_flow(event, timing.start_ns, gpu);
-  chunk.facts.steps.add(event, timing.start_ns, timing.duration_ns);
-}
-
-void FilterSurveyVisitor::take(ChunkResult& result, std::size_t file) {
-  Chunk& chunk = static_cast<Chunk&>(result);
-  survey_.take(*chunk.survey, file);
-  FilterFacts& facts = facts_[file];
-  facts.steps.append(chunk.facts.steps);
+void SurveyVisitor::add_filter_facts(const Chunk& chunk, FilterFacts& facts) {
+  facts.steps.append(chunk.filter.steps);
   std::vector<std::uint32_t> tracks;
-  for (std::uint32_t i = 0; i < chunk.facts.tracks.size(); ++i)
-    tracks.push_back(facts.tracks.intern(chunk.facts.tracks[i]));
-  for (FlowPlace place : chunk.facts.places) {
+  for (std::uint32_t i = 0; i < chunk.filter.tracks.size(); ++i)
+    tracks.push_back(facts.tracks.intern(chunk.filter.tracks[i]));
+  for (FlowPlace place : chunk.filter.places) {
     place.row = tracks[place.row];
     facts.places.push_back(place);
   }
-}
-
-void FilterSurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
-  survey_.end_file(file, end);
-  std::vector<FlowPlace>& places = facts_[file].places;
-  std::sort(places.begin(), places.end(), [](const FlowPlace& a, const FlowPlace& b) {
-    return std::tie(a.row, a.ns, a.binds_next) < std::tie(b.row, b.ns, b.binds_next);
-  });
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  places.shrink_to_fit();
-}
-
-void FilterSurveyVisitor::fail_file(std::size_t file, const Error& error) {
-  survey_.fail_file(file, error);
-  facts_[file] = {};
 }
 
 }  // namespace traceloom

@@ -1,5 +1,4 @@
-// The visitors that survey the inputs: SurveyVisitor for every merge, FilterSurveyVisitor for
-// what only a filter needs.
+// The visitor that surveys the inputs.
 #pragma once
 
 #include "base/string_table.h"
@@ -27,21 +26,21 @@ namespace traceloom {
 // tracks are held until the merge is done. `tracks` are those of the files before it.
 void count_tracks(FileSurvey& survey, std::size_t most, std::size_t& tracks);
 
-class SurveyVisitor : public FileVisitor {
- public:
-  // `on_failure` must outlive the visitor; the survey of a file that has failed stays empty.
-  // `shared_flows`: the flows to count.
-  SurveyVisitor(std::size_t files, const FailureHandler& on_failure,
-                std::vector<std::string> shared_flows = {});
-
-  // Limits the tracks of all files together; see FileSurvey::has_too_many_tracks.
-  void limit_tracks(std::size_t most) { most_tracks_ = most; }
+struct SurveyOptions {
+  std::vector<std::string> shared_flows = {};  // PlanOptions::shared_flows, to be counted
+  // The filter, if what it needs is gathered, too. It must outlive the visitor.
+  const MergeFilter* filter = nullptr;
+  // The most tracks of all files together; see FileSurvey::has_too_many_tracks.
+  std::size_t most_tracks = std::numeric_limits<std::size_t>::max();
   // Limits the tracks of each file by itself: other processes read other files, and count_tracks()
   // follows.
-  void limit_tracks_of_each(std::size_t most) {
-    most_tracks_ = most;
-    counts_each_file_ = true;
-  }
+  bool counts_each_file = false;
+};
+
+class SurveyVisitor : public FileVisitor {
+ public:
+  // `on_failure` must outlive the visitor; the survey of a file that has failed says only why.
+  SurveyVisitor(std::size_t files, const FailureHandler& on_failure, SurveyOptions options = {});
 
   // Must be called after all files have been read.
   std::vector<FileSurvey> take_surveys() { return std::move(surveys_); }
@@ -50,7 +49,8 @@ class SurveyVisitor : public FileVisitor {
   Args wanted_args() const override { return Args::skip; }
   std::unique_ptr<ChunkResult> make_result() override;
   void visit(ChunkResult& result, std::size_t file, const Event& event) override;
-  // Does what visit() does, for an event that time_event() has been called for.
+  // Does what visit() does for a merge without a filter, for an event that time_event() has been
+  // called for.
   void add(ChunkResult& result, const Event& event, const EventTiming& timing) const;
   void take(ChunkResult& result, std::size_t file) override;
   void end_file(std::size_t file, const FileEnd& end) override;
@@ -60,48 +60,15 @@ class SurveyVisitor : public FileVisitor {
   struct Chunk;
   void add_tracks(const Chunk& chunk, std::size_t file);
   static void add_dumps(const Chunk& chunk, FileSurvey& survey);
+  static void add_filter_facts(const Chunk& chunk, FilterFacts& facts);
 
   std::vector<FileSurvey> surveys_;
   std::vector<StringTable> track_ids_;       // one a file: keys of its tracks
   std::vector<StringTable> metadata_texts_;  // one a file: texts of its metadata
   std::vector<AsyncSliceFinder> asyncs_;
   const FailureHandler& on_failure_;
-  std::size_t most_tracks_ = std::numeric_limits<std::size_t>::max();
+  SurveyOptions options_;
   std::size_t tracks_ = 0;  // tracks in the files that have been read
-  bool counts_each_file_ = false;
-  std::vector<std::string> shared_flows_;
-};
-
-// FilterSurveyVisitor: gathers what only a filter needs, in addition to the survey of the files.
-//
-//   SurveyVisitor survey(paths.size(), on_failure);
-//   FilterSurveyVisitor visitor(survey, paths.size(), filter);
-//   scan_files(paths, visitor, {});
-//   std::vector<FilterFacts> facts = visitor.take_facts();
-
-class FilterSurveyVisitor : public FileVisitor {
- public:
-  // `survey` must outlive this visitor.
-  FilterSurveyVisitor(SurveyVisitor& survey, std::size_t files, const MergeFilter& filter)
-      : survey_(survey), facts_(files), looks_for_steps_(filter.steps) {}
-
-  // Must be called after all files have been read.
-  std::vector<FilterFacts> take_facts() { return std::move(facts_); }
-
-  // Skips args, which only writing needs: a filtered merge of 500 MB takes 0.66 instead of 0.76 s.
-  Args wanted_args() const override { return Args::skip; }
-  std::unique_ptr<ChunkResult> make_result() override;
-  void visit(ChunkResult& result, std::size_t file, const Event& event) override;
-  void take(ChunkResult& result, std::size_t file) override;
-  void end_file(std::size_t file, const FileEnd& end) override;
-  void fail_file(std::size_t file, const Error& error) override;
-
- private:
-  struct Chunk;
-
-  SurveyVisitor& survey_;
-  std::vector<FilterFacts> facts_;
-  bool looks_for_steps_;
 };
 
 }  // namespace traceloom

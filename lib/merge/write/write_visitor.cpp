@@ -100,18 +100,18 @@ WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, const Mem
 
 WriteVisitor::~WriteVisitor() = default;
 
-void WriteVisitor::write_head(const std::vector<FileSurvey>& surveys) {
+void WriteVisitor::write_head() {
   write_head_of_trace(plan_, [this](std::string_view piece) { output_.write(piece); });
   std::unordered_set<std::string> written;
   TypeNames type_names;
-  for (std::size_t file = 0; file < surveys.size(); ++file) {
+  for (std::size_t file = 0; file < plan_.files.size(); ++file) {
     if (plan_.filter && !plan_.filter->wants_file(file)) continue;
     // Looking at all metadata for each rank of an archive took 9 s for 1,000 ranks.
     if (plan_.only_rank &&
         !std::ranges::binary_search(plan_.tracks.ranks_of(file), *plan_.only_rank))
       continue;
     WriteState state;
-    for (const KeptMetadata& event : surveys[file].metadata) {
+    for (const KeptMetadata& event : plan_.surveys[file].metadata) {
       state.block.clear();
       writers_[file].write_metadata(event, state);
       if (state.block.text.empty()) continue;  // it belongs to a rank that the plan does not write
@@ -242,12 +242,12 @@ WrittenPart WriteVisitor::take_part() {
   WrittenPart part;
   for (std::size_t file = 0; file < problems_.size(); ++file)
     if (events_[file] > 0 || !problems_[file].empty())
-      part.files.push_back({file, events_[file], std::move(problems_[file])});
+      part.push_back({file, events_[file], std::move(problems_[file])});
   return part;
 }
 
 void WriteVisitor::add_part(const WrittenPart& part) {
-  for (const WrittenFile& file : part.files) {
+  for (const WrittenFile& file : part) {
     events_[file.file] += file.events;
     problems_[file.file].add(file.problems);
   }

@@ -59,21 +59,17 @@ struct WrittenFile {
   std::uint64_t events = 0;
   ProblemCounts problems;
 
+  // For other processes: see team/wire.h.
   auto wired() { return std::tie(file, events, problems); }
 };
 
-struct WrittenPart {
-  std::vector<WrittenFile> files;  // those with events or problems
-
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(files); }
-};
+using WrittenPart = std::vector<WrittenFile>;  // files with events or problems
 
 // WriteVisitor: writes the events of all files as a plan says, for scan_files() or together with
 // another visitor.
 //
 //   WriteVisitor visitor(plan, output);
-//   visitor.write_head(surveys);
+//   visitor.write_head();
 //   scan_files(paths, visitor, {});
 //   visitor.finish();
 
@@ -99,7 +95,7 @@ class WriteVisitor : public FileVisitor {
 
   // Writes the head of the trace and the metadata that the surveys have kept. They come before all
   // other events, so that a merge of a merge finds them where it puts them itself.
-  void write_head(const std::vector<FileSurvey>& surveys);
+  void write_head();
 
   std::unique_ptr<ChunkResult> make_result() override;
   void recycle(std::unique_ptr<ChunkResult> result) override;
