@@ -1,5 +1,6 @@
 #include "comparison/judge_sides.h"
 
+#include "analysis/numbers.h"
 #include "base/problems.h"
 #include "base/units.h"
 
@@ -139,10 +140,9 @@ double rank_value(const Metric& metric, const CaptureRank& rank, bool& has_event
 std::optional<double> value_of_steps(MetricField field, const Capture& capture) {
   if (field == MetricField::time) return capture.value_ns;
   if (capture.steps_ns.size() < 2) return std::nullopt;
-  std::vector<std::int64_t> sorted(capture.steps_ns.begin() + 1, capture.steps_ns.end());
-  std::sort(sorted.begin(), sorted.end());
+  const std::vector<std::int64_t> steps(capture.steps_ns.begin() + 1, capture.steps_ns.end());
   const std::size_t percent = field == MetricField::p50 ? 50 : field == MetricField::p99 ? 99 : 100;
-  return static_cast<double>(sorted[(percent * sorted.size() + 99) / 100 - 1]);
+  return static_cast<double>(percentile(steps, percent));
 }
 
 }  // namespace
@@ -395,14 +395,14 @@ std::vector<Question> questions_of(const ComparedSides& sides, const JudgeOption
   return questions;
 }
 
-ComparedSides with_second_look(const ComparedSides& sides) {
-  ComparedSides all = sides;
-  all.base.insert(all.base.end(), sides.base_again.begin(), sides.base_again.end());
-  all.changed.insert(all.changed.end(), sides.changed_again.begin(), sides.changed_again.end());
+}  // namespace
+
+ComparedSides ComparedSides::with_second_look() const {
+  ComparedSides all = *this;
+  all.base.insert(all.base.end(), base_again.begin(), base_again.end());
+  all.changed.insert(all.changed.end(), changed_again.begin(), changed_again.end());
   return all;
 }
-
-}  // namespace
 
 JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
                         const std::vector<MetricGate>& gates) {
@@ -414,7 +414,7 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
   if (sides.base_again.empty()) {
     judgements = judge_family(questions);
   } else {
-    all = with_second_look(sides);
+    all = sides.with_second_look();
     SecondLook look = judge_twice(questions, questions_of(all, options, gates));
     judgements = std::move(look.judgements);
     found.looks = look.looks;

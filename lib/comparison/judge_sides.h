@@ -101,6 +101,9 @@ struct ComparedSides {
   std::vector<std::vector<double>> older_steps = {};  // the same of which only steps are known
   std::vector<Capture> base_again = {};
   std::vector<Capture> changed_again = {};
+
+  // Returns the same with the captures of the second look among those of their side.
+  ComparedSides with_second_look() const;
 };
 
 struct MetricAnswer {

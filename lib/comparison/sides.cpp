@@ -71,13 +71,6 @@ std::vector<std::int64_t> divide_parts(const std::vector<std::int64_t>& parts, s
   return quotients;
 }
 
-std::int64_t SideRank::role_ns(Role role) const {
-  std::int64_t sum = 0;
-  for (const SideRow& row : rows)
-    if (row.key.role == role) add_to(sum, row.exclusive_ns);
-  return sum;
-}
-
 namespace {
 
 // Sums up the mean steps of a rank, one capture after another.

@@ -33,8 +33,6 @@ struct SideRank {
   std::vector<SideRow> rows;  // ascending by key
   // CaptureRank::sequence of the first capture, as indices in these rows.
   std::vector<std::uint32_t> sequence;
-
-  std::int64_t role_ns(Role role) const;
 };
 
 // Says whether rows that differ by their modules alone stay apart.

@@ -97,17 +97,12 @@ void JsonWriter::end(char bracket) {
 void write_problems(JsonWriter& json, std::string_view file, const ProblemCounts& problems) {
   for (const Problem problem : problems.kinds()) {
     json.begin_object();
-    json.key("file");
-    json.value(file);
-    json.key("kind");
-    json.value(describe(problem).name);
-    json.key("count");
-    json.value(problems.count(problem));
-    json.key("first_offset");
-    json.value(problems.first_offset(problem));
+    json.member("file", file);
+    json.member("kind", describe(problem).name);
+    json.member("count", problems.count(problem));
+    json.member("first_offset", problems.first_offset(problem));
     if (const std::string_view detail = problems.explanation(problem); !detail.empty()) {
-      json.key("detail");
-      json.value(detail);
+      json.member("detail", detail);
     }
     json.end_object();
   }
@@ -115,18 +110,11 @@ void write_problems(JsonWriter& json, std::string_view file, const ProblemCounts
 
 void write_file(JsonWriter& json, const FileFacts& file) {
   json.begin_object();
-  json.key("path");
-  json.value(file.path);
-  json.key("rank");
-  json.value(file.rank);
-  json.key("ranks");
-  json.begin_array();
-  for (const std::int64_t rank : file.ranks) json.value(rank);
-  json.end_array();
-  json.key("events");
-  json.value(file.events);
-  json.key("text_bytes");
-  json.value(file.text_bytes);
+  json.member("path", file.path);
+  json.member("rank", file.rank);
+  write_list(json, "ranks", file.ranks);
+  json.member("events", file.events);
+  json.member("text_bytes", file.text_bytes);
   json.key("error");
   if (file.error.empty())
     json.null();

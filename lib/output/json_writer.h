@@ -16,7 +16,7 @@ namespace traceloom {
 //
 //   std::string text;
 //   JsonWriter json(text);
-//   json.begin_object(); json.key("rank"); json.value(3); json.end_object();   // {"rank":3}
+//   json.begin_object(); json.member("rank", 3); json.end_object();   // {"rank":3}
 //
 // Calls that cannot give JSON (a value without its key, an end that does not match) are bugs of the
 // caller; assertions catch them.
@@ -52,6 +52,11 @@ class JsonWriter {
   }
   // Inserts `json`, which must be valid JSON, unchanged.
   void raw(std::string_view json);
+  // Writes a member of an object: a key, and a value of any type that value() takes.
+  void member(std::string_view name, const auto& content) {
+    key(name);
+    value(content);
+  }
 
  private:
   struct Level {

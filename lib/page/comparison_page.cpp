@@ -10,15 +10,15 @@
 namespace traceloom {
 namespace {
 
-std::string_view look_of(CompareKind kind) {
+std::string_view look_of(ChangeKind kind) {
   switch (kind) {
-    case CompareKind::ok:
-    case CompareKind::improvement:
+    case ChangeKind::ok:
+    case ChangeKind::improvement:
       return "verdict good";
-    case CompareKind::regression:
+    case ChangeKind::regression:
       return "verdict bad";
-    case CompareKind::inconclusive:
-    case CompareKind::incomparable:
+    case ChangeKind::inconclusive:
+    case ChangeKind::incomparable:
       break;
   }
   return "verdict inconclusive";

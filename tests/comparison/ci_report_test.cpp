@@ -22,7 +22,7 @@ Report report_of(const std::string& sentence, const std::string& name) {
 
 Comparison incomparable() {
   Comparison found;
-  found.kind = CompareKind::incomparable;
+  found.kind = ChangeKind::incomparable;
   return found;
 }
 

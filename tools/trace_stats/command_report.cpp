@@ -141,7 +141,7 @@ ExitCode write_comparison(const ReportCommand& command, const CaptureReading& re
        read_side("new", sides.changed, reader, reading)});
   write_output(reading.output, page, false);
   if (reading.output != "-") say_page(reading.output);
-  return found.kind == CompareKind::incomparable ? ExitCode::trouble : ExitCode::done;
+  return found.kind == ChangeKind::incomparable ? ExitCode::trouble : ExitCode::done;
 }
 
 void add_report(CLI::App& app, Work& work) {
