@@ -66,6 +66,7 @@ struct RowDelta {
   RowSums changed;
 
   std::int64_t delta_ns() const { return changed.step_ns - base.step_ns; }
+  std::int64_t total_delta_ns() const { return changed.total_ns - base.total_ns; }
   // Returns "MLP -> FusedMLP", with "-" for a side that was launched in no module; the one name if
   // both sides have it or the row has one side only, and "" without any.
   std::string modules() const;

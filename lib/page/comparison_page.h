@@ -1,4 +1,4 @@
-// The page of a comparison, and what stands above the sections of both sides.
+// The page of a comparison.
 #pragma once
 
 #include "analysis/report.h"
@@ -7,7 +7,6 @@
 #include "page/page.h"
 
 #include <string>
-#include <string_view>
 
 namespace traceloom {
 
@@ -15,10 +14,10 @@ namespace traceloom {
 // in each section the deltas and then both sides, as the page of a run has them.
 //
 //   const std::string html = write_comparison_page(
-//       {report, found, "base/ new/", make_page_side(base_run, {...}), make_page_side(new_run,
-//       {...})});
+//       {report, found, {"base/ new/"}, make_page_side(base_run, {...}),
+//        make_page_side(new_run, {...})});
 //
-// `report` is that of compare_report(), whose tables the page shows; `arguments` are those of
+// `report` is that of compare_report(), whose tables the page shows; `source` has the arguments of
 // `trace-stats compare`. The deltas of `report` are means over all captures; a side's own sections,
 // and the deltas made of them, are of the capture that the side shows. All that page.h says of
 // safety and size holds.
@@ -26,20 +25,11 @@ namespace traceloom {
 struct ComparisonPage {
   const Report& report;
   const Comparison& found;
-  std::string arguments;
+  PageSource source;
   PageSide base;
   PageSide changed;
 };
 
 std::string write_comparison_page(const ComparisonPage& page);
-
-// The deltas of a page of two sides, section by section: what stands above the sections of both
-// sides.
-//
-//   open_section(html, "comm", "Communication");
-//   write_deltas(html, page, "comm");
-
-// Writes nothing for a section without deltas.
-void write_deltas(HtmlWriter& html, const ComparisonPage& page, std::string_view section);
 
 }  // namespace traceloom

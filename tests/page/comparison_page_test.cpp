@@ -50,15 +50,17 @@ Capture capture_of(const Files& files, const std::string& name) {
 
 PageSide side_of(const Files& files, const std::string& side, const std::string& name) {
   const Run run = read_for_page(files);
-  return make_page_side(
-      run, {.side = side, .name = name, .arguments = name, .tree = make_page_tree(run)});
+  return make_page_side(run, {{name, side}, name}, make_page_tree(run));
 }
 
 std::string page_of(const Files& base, const Files& changed) {
   const ComparedSides sides{{capture_of(base, "b")}, {capture_of(changed, "n")}};
   const Comparison found = compare(sides, {});
   const Report report = compare_report(sides, {}, found);
-  return write_comparison_page({report, found, "--base b --new n", side_of(base, "base", "b"),
+  return write_comparison_page({report,
+                                found,
+                                {"--base b --new n"},
+                                side_of(base, "base", "b"),
                                 side_of(changed, "new", "n")});
 }
 
@@ -93,7 +95,7 @@ TEST_CASE("comparison page: a side without traces says so, and the other one is 
   none.name = "b";
   none.why = "it has no traces";
   const std::string page = write_comparison_page(
-      {compare_report(sides, {}, found), found, "b n", none, side_of(files, "new", "n")});
+      {compare_report(sides, {}, found), found, {"b n"}, none, side_of(files, "new", "n")});
   CHECK(count_of_text(page, "<p>it has no traces</p>") == 9);
   CHECK(count_of_text(page, "id=\"delta-heat\"") == 0);
   CHECK(count_of_text(page, "id=\"new-heat\"") == 1);
