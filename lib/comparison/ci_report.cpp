@@ -1,7 +1,7 @@
-#include "comparison/ci_report.h"
-
 #include "base/units.h"
+#include "comparison/compare_report.h"
 #include "table/table.h"
+#include "table/table_formats.h"
 
 #include <fmt/format.h>
 
@@ -65,34 +65,11 @@ std::string annotation(ChangeKind kind, std::string_view text) {
 
 // XML has no way to write control characters, nor U+FFFE and U+FFFF.
 std::string xml_text(std::string_view text) {
-  const std::string printable = printable_lines(text);
-  std::string escaped;
-  for (std::size_t i = 0; i < printable.size(); ++i) {
-    switch (const char letter = printable[i]) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\xef':
-        if (const std::string_view rest = std::string_view(printable).substr(i, 3);
-            rest == "\xef\xbf\xbe" || rest == "\xef\xbf\xbf") {
-          escaped += "\xef\xbf\xbd";  // U+FFFD
-          i += 2;
-          break;
-        }
-        [[fallthrough]];
-      default:
-        escaped += letter;
-    }
-  }
+  std::string escaped = markup_text(printable_lines(text));
+  for (const std::string_view refused : {"\xef\xbf\xbe", "\xef\xbf\xbf"})
+    for (std::size_t at = escaped.find(refused); at != std::string::npos;
+         at = escaped.find(refused, at))
+      escaped.replace(at, refused.size(), "\xef\xbf\xbd");  // U+FFFD
   return escaped;
 }
 

@@ -12,6 +12,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -90,10 +91,9 @@ struct BothSides {
 
 // Rows name modules only if all captures do: a side without them would lack these rows.
 BothSides both_sides(const ComparedSides& sides, std::int64_t rank) {
-  const ModuleCaptures base = count_modules(sides.base, rank);
-  const ModuleCaptures changed = count_modules(sides.changed, rank);
-  const std::size_t named = base.with_modules + changed.with_modules;
-  const bool leaves_out = named > 0 && named < base.all + changed.all;
+  std::set<bool> named = name_modules(sides.base, rank);
+  named.merge(name_modules(sides.changed, rank));
+  const bool leaves_out = named.size() == 2;
   const ModuleRows modules = leaves_out ? ModuleRows::joined : ModuleRows::apart;
   return {side_rank(sides.base, rank, modules), side_rank(sides.changed, rank, modules),
           leaves_out};

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 namespace traceloom {
@@ -17,10 +18,25 @@ namespace {
 
 const std::vector<Role> kDeviceRoles{Role::kernel, Role::memcpy, Role::memset, Role::communication};
 
-std::vector<std::string_view> names_of_metrics() {
-  std::vector<std::string_view> names{"step", "device", "op", "module", "loader", "memory"};
-  names.insert(names.end(), kRoleNames.begin(), kRoleNames.end());
-  return names;
+struct MetricName {
+  std::string_view name;
+  MetricOf of;
+  std::vector<Role> roles;
+};
+
+const std::vector<MetricName>& metric_names() {
+  static const std::vector<MetricName> all = [] {
+    std::vector<MetricName> names{{"step", MetricOf::step, {}},
+                                  {"device", MetricOf::events, kDeviceRoles},
+                                  {"op", MetricOf::operators, kDeviceRoles},
+                                  {"module", MetricOf::modules, kDeviceRoles},
+                                  {"loader", MetricOf::events, {Role::dataloader}},
+                                  {"memory", MetricOf::memory, {}}};
+    for (std::size_t i = 0; i < kRoleCount; ++i)
+      names.push_back({kRoleNames[i], MetricOf::events, {static_cast<Role>(i)}});
+    return names;
+  }();
+  return all;
 }
 
 MetricField field_named(const std::string& name) {
@@ -45,22 +61,13 @@ bool has_field(MetricOf of, MetricField field) {
 Metric read_metric(const std::string& option, const GateTerm& term) {
   Metric metric;
   if (term.pattern) metric.pattern = NamePattern(*term.pattern);
-  const auto* const role = std::find(kRoleNames.begin(), kRoleNames.end(), term.name);
-  if (role != kRoleNames.end() || term.name == "loader") {
-    metric.of = MetricOf::events;
-    metric.roles = {role == kRoleNames.end() ? Role::dataloader
-                                             : static_cast<Role>(role - kRoleNames.begin())};
-  } else if (term.name == "device" || term.name == "op" || term.name == "module") {
-    metric.of = term.name == "op"       ? MetricOf::operators
-                : term.name == "module" ? MetricOf::modules
-                                        : MetricOf::events;
-    metric.roles = kDeviceRoles;
-  } else if (term.name == "memory") {
-    metric.of = MetricOf::memory;
-  } else if (term.name != "step") {
-    throw UsageError(fmt::format("{}: '{}' is not one of {}", option, term.name,
-                                 fmt::join(names_of_metrics(), ", ")));
-  }
+  const auto found = std::ranges::find(metric_names(), term.name, &MetricName::name);
+  if (found == metric_names().end())
+    throw UsageError(
+        fmt::format("{}: '{}' is not one of {}", option, term.name,
+                    fmt::join(metric_names() | std::views::transform(&MetricName::name), ", ")));
+  metric.of = found->of;
+  metric.roles = found->roles;
   if (metric.pattern && (metric.of == MetricOf::step || metric.of == MetricOf::memory))
     throw UsageError(fmt::format("{}: {} has no names, so it takes no pattern", option, term.name));
   return metric;
@@ -167,10 +174,6 @@ bool needs_memory(const std::vector<MetricGate>& gates) {
                      [](const MetricGate& gate) { return gate.metric.of == MetricOf::memory; });
 }
 
-bool names_modules(const Capture& capture) {
-  return value_of({.of = MetricOf::modules, .roles = kDeviceRoles}, capture).has_value();
-}
-
 std::optional<double> value_of(const Metric& metric, const Capture& capture) {
   if (metric.of == MetricOf::step) return value_of_steps(metric.field, capture);
   if (metric.of == MetricOf::memory) {
@@ -218,6 +221,11 @@ struct Measured {
     return is_known && !lacks_modules && !samples.base.empty() && !samples.changed.empty();
   }
 };
+
+// True if the capture has work of a device that was launched in a torch module.
+bool names_modules(const Capture& capture) {
+  return value_of({.of = MetricOf::modules, .roles = kDeviceRoles}, capture).has_value();
+}
 
 bool lacks_modules(const std::vector<Capture>& captures) {
   return std::any_of(captures.begin(), captures.end(), [](const Capture& capture) {

@@ -1,6 +1,5 @@
 #include "page/comparison_page.h"
 
-#include "page/deltas.h"
 #include "page/sections.h"
 
 #include <fmt/format.h>

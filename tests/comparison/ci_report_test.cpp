@@ -1,4 +1,4 @@
-#include "comparison/ci_report.h"
+#include "comparison/compare_report.h"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,6 @@
 #include "common/option_values.h"
 #include "common/run_tool.h"
 #include "common/terminal.h"
-#include "comparison/ci_report.h"
 #include "comparison/compare_report.h"
 #include "trace_stats/commands.h"
 #include "trace_stats/read_captures.h"
