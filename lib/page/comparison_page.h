@@ -50,6 +50,7 @@ std::string write_comparison_page(const ComparisonPage& page);
 struct DeltaColumns {
   std::vector<std::string_view> keys;
   std::vector<std::string_view> values;  // numbers
+  bool of_both = false;                  // without the rows of one side alone
 };
 
 Table delta_table(const Table& base, const Table& changed, const DeltaColumns& columns);

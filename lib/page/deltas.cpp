@@ -111,10 +111,11 @@ Table delta_table(const Table& base, const Table& changed, const DeltaColumns& c
       other = &changed.rows()[found->second.back()];
       found->second.pop_back();
     }
-    table.add_row(joined(&row, other, keys, values));
+    if (other != nullptr || !columns.of_both) table.add_row(joined(&row, other, keys, values));
   }
   for (std::size_t i = 0; i < changed.rows().size(); ++i)
-    if (!is_joined[i]) table.add_row(joined(nullptr, &changed.rows()[i], keys, values));
+    if (!is_joined[i] && !columns.of_both)
+      table.add_row(joined(nullptr, &changed.rows()[i], keys, values));
   return table;
 }
 
@@ -276,53 +277,27 @@ void write_rank_roles(HtmlWriter& html, const ComparisonPage& page) {
                       "How much each role of the mean step changed, by rank");
 }
 
-struct StepDelta {
-  std::int64_t rank = 0;
-  StepKey step;
-  std::int64_t base_ns = 0;
-  std::int64_t changed_ns = 0;
-
-  std::int64_t delta_ns() const { return changed_ns - base_ns; }
-  std::int64_t size_ns() const { return std::abs(delta_ns()); }
-};
-
-// The steps that both sides have, those that changed most first.
-std::vector<StepDelta> find_step_deltas(const std::vector<RankRoles>& base,
-                                        const std::vector<RankRoles>& changed) {
-  std::vector<StepDelta> deltas;
-  for (const RankRoles& rank : base) {
-    const auto other = std::find_if(changed.begin(), changed.end(),
-                                    [&](const RankRoles& one) { return one.rank == rank.rank; });
-    if (other == changed.end()) continue;
-    std::map<StepKey, std::int64_t> lengths;
-    for (const StepRoles& step : rank.steps)
-      if (step.step.counted) lengths.emplace(key_of(step.step), step.total_ns);
-    for (const StepRoles& step : other->steps)
-      if (const auto found = lengths.find(key_of(step.step));
-          step.step.counted && found != lengths.end())
-        deltas.push_back({rank.rank, found->first, found->second, step.total_ns});
-  }
-  std::stable_sort(deltas.begin(), deltas.end(), [](const StepDelta& a, const StepDelta& b) {
-    return a.size_ns() > b.size_ns();
-  });
-  return deltas;
-}
-
-Table table_of(const std::vector<StepDelta>& deltas) {
-  const bool has_epochs = std::any_of(deltas.begin(), deltas.end(), [](const StepDelta& delta) {
-    return delta.step.epoch != kNoId;
-  });
+// The lengths of the steps that count.
+Table step_lengths(const std::vector<RankRoles>& roles) {
+  struct Row {
+    std::int64_t rank;
+    StepKey step;
+    std::int64_t total_ns;
+  };
   using enum ColumnKind;
-  using Row = StepDelta;
+  const auto known = [](std::int64_t number) { return cell_if(number != kNoId, number); };
   const ColumnsOf<Row> columns{
       {"rank", "Rank", count, &Row::rank},
-      {"epoch", "Epoch", count, has_epochs, [](auto& of) { return of.step.epoch; }},
-      {"step", "Step", count, [](auto& of) { return of.step.number; }},
-      {"base_total_ns", "Base", duration, &Row::base_ns},
-      {"new_total_ns", "New", duration, &Row::changed_ns},
-      {"delta_total_ns", "Delta", duration, &Row::delta_ns},
+      {"run", "Run", count, [](auto& of) { return cell_if(of.step.run > 0, of.step.run + 1); }},
+      {"epoch", "Epoch", count, [=](auto& of) { return known(of.step.epoch); }},
+      {"step", "Step", count, [=](auto& of) { return known(of.step.number); }},
+      {"total_ns", "Total", duration, &Row::total_ns},
   };
-  return make_table(deltas, columns);
+  Table table = empty_table(columns);
+  for (const RankRoles& rank : roles)
+    for (const StepRoles& step : rank.steps)
+      if (step.step.counted) add_row(table, columns, {rank.rank, key_of(step.step), step.total_ns});
+  return table;
 }
 
 // Writes the heat map of the deltas, and the steps that changed most as a table. Without ranks and
@@ -339,8 +314,12 @@ void write_delta_map(HtmlWriter& html, const ComparisonPage& page) {
     return;
   }
   write_delta_grid(html, base, changed);
-  write_of_both(html, page, table_of(find_step_deltas(page.base.roles, page.changed.roles)),
-                "steps.rows", "The steps that changed most: base, new and delta");
+  Table steps = delta_table(
+      step_lengths(page.base.roles), step_lengths(page.changed.roles),
+      {.keys = {"rank", "run", "epoch", "step"}, .values = {"total_ns"}, .of_both = true});
+  put_largest_first(steps, 0);
+  write_of_both(html, page, steps, "steps.rows",
+                "The steps that changed most: base, new and delta");
 }
 
 // Writes two bars a rank: the ranks that changed most, if there are many.
@@ -370,8 +349,8 @@ void write_rank_bars(HtmlWriter& html, const ComparisonPage& page) {
 // A table that both sides have, and what of it is compared.
 struct JoinedTable {
   std::string_view section;
-  std::string_view source;  // "comm.rows"
-  std::string_view caption;
+  std::string source;  // "comm.rows"
+  std::string caption;
   DeltaColumns columns;
 };
 
@@ -415,13 +394,12 @@ const std::vector<JoinedTable>& joined_tables() {
 void write_joined(HtmlWriter& html, const ComparisonPage& page, std::string_view section) {
   for (const JoinedTable& joined : joined_tables()) {
     if (joined.section != section) continue;
-    const auto base = page.base.tables.find(std::string(joined.source));
-    const auto changed = page.changed.tables.find(std::string(joined.source));
+    const auto base = page.base.tables.find(joined.source);
+    const auto changed = page.changed.tables.find(joined.source);
     if (base == page.base.tables.end() || changed == page.changed.tables.end()) continue;
     Table table = delta_table(base->second, changed->second, joined.columns);
     put_largest_first(table, kMostTableRows);
-    write_of_both(html, page, table, std::string(joined.source),
-                  std::string(joined.caption) + ": base, new and delta");
+    write_of_both(html, page, table, joined.source, joined.caption + ": base, new and delta");
   }
 }
 

@@ -111,15 +111,19 @@ std::vector<Role> roles_of(const StepGrid& grid, std::size_t most_bytes) {
   return roles;
 }
 
+// The lower byte comes first.
+void append_number(std::string& bytes, unsigned number) {
+  bytes += static_cast<char>(number & 255U);
+  bytes += static_cast<char>(number >> 8U);
+}
+
 std::string cell_bytes(const StepGrid& grid, const std::vector<Role>& roles, std::int64_t most_ns) {
   std::string bytes;
   bytes.reserve(grid.cells.size() * (2 + roles.size()));
   for (const GridCell& cell : grid.cells) {
     const double share = static_cast<double>(cell.total_ns) / static_cast<double>(most_ns);
-    const auto value =
-        static_cast<unsigned>(cell.total_ns < 0 ? 0 : 1 + std::lround(65534 * share));
-    bytes += static_cast<char>(value & 255U);
-    bytes += static_cast<char>(value >> 8U);
+    append_number(bytes,
+                  static_cast<unsigned>(cell.total_ns < 0 ? 0 : 1 + std::lround(65534 * share)));
   }
   for (const Role role : roles)
     for (const GridCell& cell : grid.cells)
@@ -141,13 +145,11 @@ std::string delta_bytes(const std::vector<std::optional<std::int64_t>>& deltas,
   constexpr std::int16_t kNone = std::numeric_limits<std::int16_t>::min();
   std::string bytes;
   bytes.reserve(2 * deltas.size());
-  for (const std::optional<std::int64_t>& delta : deltas) {
-    const auto value = static_cast<std::uint16_t>(
-        delta ? std::lround(32767 * static_cast<double>(*delta) / static_cast<double>(most_ns))
-              : kNone);
-    bytes += static_cast<char>(value & 255U);
-    bytes += static_cast<char>(value >> 8U);
-  }
+  for (const std::optional<std::int64_t>& delta : deltas)
+    append_number(
+        bytes, static_cast<std::uint16_t>(delta ? std::lround(32767 * static_cast<double>(*delta) /
+                                                              static_cast<double>(most_ns))
+                                                : kNone));
   return bytes;
 }
 

@@ -236,9 +236,9 @@ RowKey device_key(const RowSources& sources, Role role, const DeviceSpan& span) 
                           span.label, sources.modules.of_launch(span)});
 }
 
-// Splits the time of some steps of a rank into rows. `windows` are the times of the steps: ascending,
-// and they do not overlap. Returns rows ascending by key, whose exclusive times add up to the length
-// of the windows.
+// Splits the time of some steps of a rank into rows. `windows` are the times of the steps:
+// ascending, and they do not overlap. Returns rows ascending by key, whose exclusive times add up
+// to the length of the windows.
 std::vector<CaptureRow> find_row_times(const RowSources& sources, const Intervals& windows) {
   if (windows.empty()) return {};
   const RoleSpans spans(sources, {windows.front().from_ns, windows.back().to_ns});

@@ -56,8 +56,8 @@ struct KeyOrder {
   bool operator()(const SharedKey& a, const SharedKey& b) const { return a != b && *a < *b; }
 };
 
-// End the names of the two rows of a collective that was found on other ranks, too: the wait for the
-// last rank, and the transfer, which has its calls.
+// End the names of the two rows of a collective that was found on other ranks, too: the wait for
+// the last rank, and the transfer, which has its calls.
 inline constexpr std::string_view kWaitSuffix = ": wait";
 inline constexpr std::string_view kTransferSuffix = ": transfer";
 
