@@ -142,6 +142,12 @@ TEST_CASE("delta table: rows are joined by their keys, in their order") {
         "b,40,,,,,\n"
         "a,7,5,-2,0.25,0.25,0\n"
         "c,,9,,,0.125,\n");
+  const Table of_both =
+      delta_table(base, changed, {.keys = {"name"}, .values = {"total_ns"}, .of_both = true});
+  CHECK(render_table(of_both, TableFormat::csv, {}) ==
+        "name,base_total_ns,new_total_ns,delta_total_ns\n"
+        "a,100,130,30\n"
+        "a,7,5,-2\n");
   put_largest_first(table, 4);
   CHECK(std::get<std::int64_t>(table.rows()[2][1]) == 7);
   put_largest_first(table, 3);
