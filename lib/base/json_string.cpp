@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -57,34 +56,11 @@ Sequence first_sequence(std::string_view text) {
   return {lead.length, true};
 }
 
-// True for a character that stands for itself in a JSON string and needs no further look.
-bool is_plain(char c) {
-  return static_cast<signed char>(c) >= 0x20 && c != '"' && c != '\\';
-}
-
-// True if all eight characters from `start` are plain. The high bit of a byte is set if the byte is
-// below 0x20, a quote, a backslash or not ASCII. A borrow can also set the bit of the byte after
-// such a byte, but of no other, so "all plain" is exact.
-bool eight_plain(const char* start) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  std::uint64_t word;
-  std::memcpy(&word, start, 8);
-  const std::uint64_t control = word - 0x20 * kOnes;
-  const std::uint64_t quote = (word ^ ('"' * kOnes)) - kOnes;
-  const std::uint64_t backslash = (word ^ ('\\' * kOnes)) - kOnes;
-  return ((control | quote | backslash | word) & (0x80 * kOnes)) == 0;
-}
-
 // Returns the number of plain characters at the start. Nearly all names in traces are plain to
-// their end, so this loop is the cost of a string. It takes eight bytes a step; the last step reads
-// some bytes twice.
+// their end, so this is the cost of a string.
 std::size_t plain_prefix(std::string_view text) {
-  std::size_t i = 0;
-  while (i + 8 <= text.size() && eight_plain(text.data() + i)) i += 8;
-  const bool at_rest = i + 8 > text.size();
-  if (at_rest && text.size() >= 8 && eight_plain(text.data() + text.size() - 8)) return text.size();
-  while (i < text.size() && is_plain(text[i])) ++i;
-  return i;
+  const char* const end = text.data() + text.size();
+  return static_cast<std::size_t>(skip_plain_characters(text.data(), end) - text.data());
 }
 
 void append_utf8(std::string& out, std::uint32_t code_point) {

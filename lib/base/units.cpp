@@ -244,25 +244,23 @@ std::string format_bytes(std::uint64_t bytes) {
 }
 
 std::string format_duration(std::int64_t ns) {
-  const std::string_view sign = ns < 0 ? "-" : "";
-  const std::uint64_t magnitude = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : ns;
-  if (magnitude < 1000) return fmt::format("{}{} ns", sign, magnitude);
-  constexpr std::array<Unit, 3> kUnits{{{"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}}};
-  const Unit* unit = kUnits.begin();
-  // 999,999,999 ns reads 1.000 s and not 1,000.000 ms.
-  while (unit != &kUnits.back() && thousandths(magnitude, unit->factor) >= 1'000'000) ++unit;
-  const std::uint64_t number = thousandths(magnitude, unit->factor);
-  return fmt::format("{}{}.{:03} {}", sign, format_count(number / 1000), number % 1000, unit->name);
+  return format_duration(ns, TimeUnit::automatic);
 }
 
 std::string format_duration(std::int64_t ns, TimeUnit unit) {
-  if (unit == TimeUnit::automatic) return format_duration(ns);
-  const std::string_view name = kTimeUnitNames[static_cast<std::size_t>(unit)];
+  constexpr std::array<std::uint64_t, 5> kFactors{1, 1, 1'000, 1'000'000, 1'000'000'000};
   const std::string_view sign = ns < 0 ? "-" : "";
   const std::uint64_t magnitude = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : ns;
-  if (unit == TimeUnit::ns) return fmt::format("{}{} {}", sign, format_count(magnitude), name);
-  constexpr std::array<std::uint64_t, 5> kFactors{1, 1, 1'000, 1'000'000, 1'000'000'000};
-  const std::uint64_t number = thousandths(magnitude, kFactors[static_cast<std::size_t>(unit)]);
+  auto place = static_cast<std::size_t>(unit);
+  if (unit == TimeUnit::automatic) {
+    place = static_cast<std::size_t>(magnitude < 1000 ? TimeUnit::ns : TimeUnit::us);
+    // 999,999,999 ns reads 1.000 s and not 1,000.000 ms.
+    while (place + 1 < kFactors.size() && thousandths(magnitude, kFactors[place]) >= 1'000'000)
+      ++place;
+  }
+  const std::string_view name = kTimeUnitNames[place];
+  if (kFactors[place] == 1) return fmt::format("{}{} {}", sign, format_count(magnitude), name);
+  const std::uint64_t number = thousandths(magnitude, kFactors[place]);
   return fmt::format("{}{}.{:03} {}", sign, format_count(number / 1000), number % 1000, name);
 }
 

@@ -1,7 +1,7 @@
-#include "comparison/ci_report.h"
-
 #include "base/units.h"
+#include "comparison/compare_report.h"
 #include "table/table.h"
+#include "table/table_formats.h"
 
 #include <fmt/format.h>
 
@@ -22,48 +22,29 @@ constexpr std::size_t kLongestSentence = 1000;
 // One thing that is judged.
 struct Check {
   std::string name;
-  CompareKind kind = CompareKind::ok;
+  ChangeKind kind = ChangeKind::ok;
   std::string text;
 };
 
-CompareKind step_kind(const Comparison& found) {
-  if (!found.judgement) return CompareKind::inconclusive;
-  switch (found.judgement->kind) {
-    case ChangeKind::regression:
-      return CompareKind::regression;
-    case ChangeKind::inconclusive:
-      return CompareKind::inconclusive;
-    case ChangeKind::improvement:
-      return CompareKind::improvement;
-    case ChangeKind::ok:
-      break;
-  }
-  return CompareKind::ok;
-}
-
-CompareKind gate_kind(const MetricAnswer& answer) {
-  if (answer.kind == ChangeKind::regression) return CompareKind::regression;
-  return answer.kind == ChangeKind::inconclusive ? CompareKind::inconclusive : CompareKind::ok;
-}
-
 std::vector<Check> checks_of(const CompareOptions& options, const Comparison& found,
                              const Report& report) {
-  if (found.kind == CompareKind::incomparable)
+  if (found.kind == ChangeKind::incomparable)
     return {{"sides", found.kind, report.headline.front()}};
   std::vector<Check> checks;
   const bool has_step_gate = std::any_of(options.gates.begin(), options.gates.end(), is_step_gate);
   if (!has_step_gate) {
-    const bool is_verdict = step_kind(found) == found.kind || report.headline.size() < 2;
-    checks.push_back({"step", step_kind(found), report.headline[is_verdict ? 0 : 1]});
+    const ChangeKind kind = found.judgement ? found.judgement->kind : ChangeKind::inconclusive;
+    const bool is_verdict = kind == found.kind || report.headline.size() < 2;
+    checks.push_back({"step", kind, report.headline[is_verdict ? 0 : 1]});
   }
   for (std::size_t i = 0; i < found.gates.size(); ++i)
-    checks.push_back({options.gates[i].text, gate_kind(found.gates[i]), found.gates[i].why});
+    checks.push_back({options.gates[i].text, found.gates[i].kind, found.gates[i].why});
   return checks;
 }
 
-std::string_view level_of(CompareKind kind) {
-  if (kind == CompareKind::inconclusive) return "warning";
-  return kind == CompareKind::regression || kind == CompareKind::incomparable ? "error" : "notice";
+std::string_view level_of(ChangeKind kind) {
+  if (kind == ChangeKind::inconclusive) return "warning";
+  return kind == ChangeKind::regression || kind == ChangeKind::incomparable ? "error" : "notice";
 }
 
 std::string short_sentence(std::string_view text) {
@@ -73,49 +54,22 @@ std::string short_sentence(std::string_view text) {
 // The text of a command is one line, in which GitHub reads %0A as a line break.
 std::string annotation_text(std::string_view text) {
   std::string escaped;
-  for (const char letter : short_sentence(text)) {
-    if (letter == '%')
-      escaped += "%25";
-    else
-      escaped += letter;
-  }
+  for (const char letter : short_sentence(text))
+    escaped += letter == '%' ? "%25" : std::string(1, letter);
   return escaped;
 }
 
-std::string annotation(CompareKind kind, std::string_view text) {
+std::string annotation(ChangeKind kind, std::string_view text) {
   return fmt::format("::{} title=trace-stats compare::{}\n", level_of(kind), annotation_text(text));
 }
 
 // XML has no way to write control characters, nor U+FFFE and U+FFFF.
 std::string xml_text(std::string_view text) {
-  const std::string printable = printable_lines(text);
-  std::string escaped;
-  for (std::size_t i = 0; i < printable.size(); ++i) {
-    switch (const char letter = printable[i]) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\xef':
-        if (const std::string_view rest = std::string_view(printable).substr(i, 3);
-            rest == "\xef\xbf\xbe" || rest == "\xef\xbf\xbf") {
-          escaped += "\xef\xbf\xbd";  // U+FFFD
-          i += 2;
-          break;
-        }
-        [[fallthrough]];
-      default:
-        escaped += letter;
-    }
-  }
+  std::string escaped = markup_text(printable_lines(text));
+  for (const std::string_view refused : {"\xef\xbf\xbe", "\xef\xbf\xbf"})
+    for (std::size_t at = escaped.find(refused); at != std::string::npos;
+         at = escaped.find(refused, at))
+      escaped.replace(at, refused.size(), "\xef\xbf\xbd");  // U+FFFD
   return escaped;
 }
 
@@ -123,13 +77,12 @@ std::string xml_case(const Check& check, bool passes_inconclusive) {
   const std::string begin =
       fmt::format("    <testcase classname=\"trace-stats.compare\" name=\"{}\"",
                   xml_text(short_sentence(check.name)));
-  const bool is_unclear = check.kind == CompareKind::inconclusive;
-  if (check.kind == CompareKind::ok || check.kind == CompareKind::improvement)
-    return begin + "/>\n";
+  const bool is_unclear = check.kind == ChangeKind::inconclusive;
+  if (check.kind == ChangeKind::ok || check.kind == ChangeKind::improvement) return begin + "/>\n";
   const std::string message = xml_text(short_sentence(check.text));
   if (is_unclear && passes_inconclusive)
     return fmt::format("{}><skipped message=\"{}\"/></testcase>\n", begin, message);
-  const std::string_view element = check.kind == CompareKind::incomparable ? "error" : "failure";
+  const std::string_view element = check.kind == ChangeKind::incomparable ? "error" : "failure";
   return fmt::format("{}><{} type=\"{}\" message=\"{}\"/></testcase>\n", begin, element,
                      to_string(check.kind), message);
 }
@@ -187,10 +140,10 @@ std::string junit_report(const CompareOptions& options, const Comparison& found,
   const std::vector<Check> checks = checks_of(options, found, report);
   for (const Check& check : checks) {
     cases += xml_case(check, passes_inconclusive);
-    const bool is_unclear = check.kind == CompareKind::inconclusive;
-    errors += check.kind == CompareKind::incomparable ? 1 : 0;
+    const bool is_unclear = check.kind == ChangeKind::inconclusive;
+    errors += check.kind == ChangeKind::incomparable ? 1 : 0;
     skipped += is_unclear && passes_inconclusive ? 1 : 0;
-    failures += check.kind == CompareKind::regression || (is_unclear && !passes_inconclusive);
+    failures += check.kind == ChangeKind::regression || (is_unclear && !passes_inconclusive);
   }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"

@@ -8,8 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <string_view>
 
 namespace traceloom {
@@ -26,40 +27,26 @@ Cell text_cell(const MetricGate& gate, const std::optional<double>& number) {
   return metric_text(gate, *number);
 }
 
-Cell change_cell(const MetricAnswer& answer) {
-  if (!answer.base || !answer.changed || *answer.base <= 0) return {};
+// Returns "+9.1 %".
+std::string signed_percent(double change) {
+  return fmt::format("{:+.1f} %", 100 * change);
+}
+
+std::optional<double> relative_change(const MetricAnswer& answer) {
+  if (!answer.base || !answer.changed || *answer.base <= 0) return std::nullopt;
   return *answer.changed / *answer.base - 1;
 }
 
 Cell change_text_cell(const MetricAnswer& answer) {
-  const Cell change = change_cell(answer);
-  const auto* const number = std::get_if<double>(&change);
-  if (number == nullptr) return {};
-  return fmt::format("{:+.1f} %", 100 * *number);
+  const std::optional<double> change = relative_change(answer);
+  return change ? signed_percent(*change) : Cell{};
 }
 
-Cell bound_cell(const MetricAnswer& answer, double ChangeBounds::*number) {
-  if (!answer.judgement || !answer.judgement->bounds) return {};
-  return (*answer.judgement->bounds).*number;
+std::string_view scale_name(const Judgement& judgement) {
+  return judgement.scale == ChangeScale::relative ? "relative" : "units";
 }
 
-Cell alpha_cell(const MetricAnswer& answer) {
-  if (!answer.judgement) return {};
-  return answer.judgement->alpha;
-}
-
-Cell needed_cell(const MetricAnswer& answer) {
-  if (!answer.judgement || !answer.judgement->captures_needed) return {};
-  return static_cast<std::int64_t>(*answer.judgement->captures_needed);
-}
-
-Cell scale_cell(const MetricAnswer& answer) {
-  if (!answer.judgement) return {};
-  return std::string(answer.judgement->scale == ChangeScale::relative ? "relative" : "units");
-}
-
-}  // namespace
-
+// One row a gate.
 Table gate_table(const std::vector<MetricGate>& gates, const std::vector<MetricAnswer>& answers) {
   using enum ColumnKind;
   using enum Readers;
@@ -67,8 +54,16 @@ Table gate_table(const std::vector<MetricGate>& gates, const std::vector<MetricA
     const MetricGate& gate;
     const MetricAnswer& found;
   };
-  const auto bound = [](double ChangeBounds::*number) {
-    return [number](auto& of) { return bound_cell(of.found, number); };
+  // What is compared exactly has no judgement.
+  const auto judged = [](auto value) {
+    return [value](auto& of) {
+      return of.found.judgement ? to_cell(value_in(value, *of.found.judgement)) : Cell{};
+    };
+  };
+  const auto bound = [&](double ChangeBounds::*number) {
+    return judged([number](const Judgement& judgement) {
+      return judgement.bounds ? to_cell((*judgement.bounds).*number) : Cell{};
+    });
   };
   const ColumnsOf<Row> columns{
       {"gate", "Gate", text, [](auto& of) { return of.gate.text; }},
@@ -81,15 +76,14 @@ Table gate_table(const std::vector<MetricGate>& gates, const std::vector<MetricA
       {"base", "Base number", number, programs, [](auto& of) { return of.found.base; }},
       {"new", "New number", number, programs, [](auto& of) { return of.found.changed; }},
       {"change", "Relative change", number, programs,
-       [](auto& of) { return change_cell(of.found); }},
-      {"scale", "Scale", text, programs, [](auto& of) { return scale_cell(of.found); }},
+       [](auto& of) { return relative_change(of.found); }},
+      {"scale", "Scale", text, programs, judged(&scale_name)},
       {"noise", "Noise", number, programs, bound(&ChangeBounds::noise)},
       {"p", "p", number, programs, bound(&ChangeBounds::p)},
       {"lower", "Lower", number, programs, bound(&ChangeBounds::lower)},
       {"upper", "Upper", number, programs, bound(&ChangeBounds::upper)},
-      {"alpha", "Alpha", number, programs, [](auto& of) { return alpha_cell(of.found); }},
-      {"captures_needed", "Captures needed", count, programs,
-       [](auto& of) { return needed_cell(of.found); }},
+      {"alpha", "Alpha", number, programs, judged(&Judgement::alpha)},
+      {"captures_needed", "Captures needed", count, programs, judged(&Judgement::captures_needed)},
       {"why", "Why", text, programs, [](auto& of) { return text_or_nothing(of.found.why); }},
   };
   Table table = empty_table(columns);
@@ -97,53 +91,57 @@ Table gate_table(const std::vector<MetricGate>& gates, const std::vector<MetricA
   return table;
 }
 
-SlowSteps::SlowSteps(const ComparedSides& sides, int looks) {
-  base_.add(sides.base);
-  changed_.add(sides.changed);
-  if (looks < 2) return;
-  base_.add(sides.base_again);
-  changed_.add(sides.changed_again);
+// Calls use(side, capture) for all captures of which the report tells.
+template <typename Use>
+void for_each_capture(const ComparedSides& sides, int looks, Use use) {
+  for (const Capture& capture : sides.base) use("base", capture);
+  if (looks == 2)
+    for (const Capture& capture : sides.base_again) use("base", capture);
+  for (const Capture& capture : sides.changed) use("new", capture);
+  if (looks == 2)
+    for (const Capture& capture : sides.changed_again) use("new", capture);
 }
 
-void SlowSteps::Count::add(const std::vector<Capture>& captures) {
-  for (const Capture& capture : captures) {
-    if (!capture.value_ns) continue;
-    slow += count_slow_steps(capture.steps_ns);
-    all += capture.steps_ns.size() - 1;
-  }
+// Steps that are much longer than the others of their capture. The verdict leaves them out,
+// however many there are, so the report has to count them.
+struct SlowSteps {
+  std::size_t slow = 0;
+  std::size_t all = 0;  // without the first of each capture
+};
+using SlowOfSides = std::map<std::string_view, SlowSteps>;  // "base", "new"
+
+SlowOfSides find_slow_steps(const ComparedSides& sides, int looks) {
+  SlowOfSides found{{"base", {}}, {"new", {}}};
+  for_each_capture(sides, looks, [&](std::string_view side, const Capture& capture) {
+    if (!capture.value_ns) return;
+    found[side].slow += count_slow_steps(capture.steps_ns);
+    found[side].all += capture.steps_ns.size() - 1;
+  });
+  return found;
 }
 
-std::string SlowSteps::line() const {
+std::string slow_line(const SlowOfSides& sides) {
+  const SlowSteps& base = sides.at("base");
+  const SlowSteps& changed = sides.at("new");
   return fmt::format(
       "Slow steps: {} of {} in base, {} of {} in new take at least 1.5 times their capture's "
       "median; the verdict is about the others (a gate on them: --gate 'step.p99<=+20%')",
-      base_.slow, base_.all, changed_.slow, changed_.all);
+      base.slow, base.all, changed.slow, changed.all);
 }
 
-std::string SlowSteps::json() const {
+std::string slow_json(const SlowOfSides& sides) {
   std::string text;
   JsonWriter json(text);
   json.begin_object();
-  const auto write = [&](std::string_view side, const Count& count) {
+  for (const auto& [side, steps] : sides) {
     json.key(side);
     json.begin_object();
-    json.key("slow");
-    json.value(count.slow);
-    json.key("steps");
-    json.value(count.all);
+    json.member("slow", steps.slow);
+    json.member("steps", steps.all);
     json.end_object();
-  };
-  write("base", base_);
-  write("new", changed_);
+  }
   json.end_object();
   return text;
-}
-
-namespace {
-
-// Returns "+9.1 %".
-std::string signed_percent(double change) {
-  return fmt::format("{:+.1f} %", 100 * change);
 }
 
 std::string signed_duration(std::int64_t ns) {
@@ -155,13 +153,13 @@ std::string verdict_line(const CompareOptions& options, const Comparison& found)
   if (!found.why.empty()) return kind + ": " + found.why;
   const Judgement& judgement = *found.judgement;
   const std::string change = signed_percent(judgement.change);
-  if (found.kind == CompareKind::ok && !found.gates.empty())
+  if (found.kind == ChangeKind::ok && !found.gates.empty())
     return fmt::format("{}: {}; the step changed by {}", kind,
                        found.gates.size() == 1 ? "the gate holds" : "all gates hold", change);
   switch (found.kind) {
-    case CompareKind::regression:
+    case ChangeKind::regression:
       return fmt::format("{}: the new step is longer, {}", kind, change);
-    case CompareKind::improvement:
+    case ChangeKind::improvement:
       return fmt::format("{}: the new step is shorter, {}", kind, change);
     default:
       return fmt::format("{}: the new step is not longer by {:.3g} % ({})", kind,
@@ -204,38 +202,33 @@ std::string moved_text(const Comparison& found) {
 constexpr std::string_view kNoWhere =
     "Where: not known, because no rank has steps on both sides: compare captures of the same ranks";
 
-// Where a change that does not matter went is noise.
+// Where a change that does not matter went is noise. A rank is shown.
 bool says_where(const CompareOptions& options, const Comparison& found) {
-  if (!found.shown) return false;
-  if (found.kind == CompareKind::regression || found.kind == CompareKind::improvement) return true;
-  const RankDelta& rank = found.ranks[*found.shown];
+  if (found.kind == ChangeKind::regression || found.kind == ChangeKind::improvement) return true;
+  const RankDelta& rank = *found.shown_rank();
   return std::abs(static_cast<double>(rank.delta_ns())) >=
          options.judge.floor * static_cast<double>(rank.base_ns);
 }
 
 std::string where_line(const Comparison& found) {
-  const RankDelta& rank = found.ranks[*found.shown];
+  const RankDelta& rank = *found.shown_rank();
   const std::int64_t sign = rank.delta_ns() < 0 ? -1 : 1;
-  const auto largest = std::max_element(found.roles.begin(), found.roles.end(),
-                                        [&](const RoleDelta& a, const RoleDelta& b) {
-                                          return sign * a.delta_ns() < sign * b.delta_ns();
-                                        });
+  Role largest{};
+  for (std::size_t i = 1; i < kRoleCount; ++i)
+    if (const Role role = static_cast<Role>(i);
+        sign * rank.role_delta_ns(role) > sign * rank.role_delta_ns(largest))
+      largest = role;
   return fmt::format("Where: rank {}, {} of {} a step is {}{}", rank.rank,
-                     signed_duration(largest->delta_ns()), signed_duration(rank.delta_ns()),
-                     role_name(largest->role), moved_text(found));
+                     signed_duration(rank.role_delta_ns(largest)), signed_duration(rank.delta_ns()),
+                     role_name(largest), moved_text(found));
 }
 
 void write_judgement(JsonWriter& json, const Judgement& judgement, const CompareOptions& options) {
-  json.key("base_ns");
-  json.value(judgement.base);
-  json.key("new_ns");
-  json.value(judgement.changed);
-  json.key("change");
-  json.value(judgement.change);
-  json.key("freedom");
-  json.value(judgement.freedom);
-  json.key("noise_is_assumed");
-  json.value(judgement.is_assumed);
+  json.member("base_ns", judgement.base);
+  json.member("new_ns", judgement.changed);
+  json.member("change", judgement.change);
+  json.member("freedom", judgement.freedom);
+  json.member("noise_is_assumed", judgement.is_assumed);
   const auto bound = [&](std::string_view key, double ChangeBounds::*number) {
     json.key(key);
     judgement.bounds ? json.value((*judgement.bounds).*number) : json.null();
@@ -246,40 +239,23 @@ void write_judgement(JsonWriter& json, const Judgement& judgement, const Compare
   bound("lower", &ChangeBounds::lower);
   bound("upper", &ChangeBounds::upper);
   bound("detectable", &ChangeBounds::detectable);
-  json.key("captures_needed");
-  json.value(judgement.captures_needed);
-  json.key("alpha");
-  json.value(judgement.alpha);
-  json.key("floor");
-  json.value(options.judge.floor);
-  json.key("limit");
-  json.value(options.judge.limit);
+  json.member("captures_needed", judgement.captures_needed);
+  json.member("alpha", judgement.alpha);
+  json.member("floor", options.judge.floor);
+  json.member("limit", options.judge.limit);
 }
 
 std::string verdict_json(const CompareOptions& options, const Comparison& found) {
   std::string text;
   JsonWriter json(text);
   json.begin_object();
-  json.key("kind");
-  json.value(to_string(found.kind));
+  json.member("kind", to_string(found.kind));
   json.key("why");
   found.why.empty() ? json.null() : json.value(found.why);
-  json.key("looks");
-  json.value(found.looks);
+  json.member("looks", found.looks);
   if (found.judgement) write_judgement(json, *found.judgement, options);
   json.end_object();
   return text;
-}
-
-// Calls use(side, capture) for all captures of which the report tells.
-template <typename Use>
-void for_each_capture(const ComparedSides& sides, int looks, Use use) {
-  for (const Capture& capture : sides.base) use("base", capture);
-  if (looks == 2)
-    for (const Capture& capture : sides.base_again) use("base", capture);
-  for (const Capture& capture : sides.changed) use("new", capture);
-  if (looks == 2)
-    for (const Capture& capture : sides.changed_again) use("new", capture);
 }
 
 std::string captures_json(const ComparedSides& sides, int looks) {
@@ -288,16 +264,11 @@ std::string captures_json(const ComparedSides& sides, int looks) {
   json.begin_array();
   for_each_capture(sides, looks, [&](std::string_view side, const Capture& capture) {
     json.begin_object();
-    json.key("side");
-    json.value(side);
-    json.key("name");
-    json.value(capture.name);
-    json.key("ranks");
-    json.value(capture.ranks.size());
-    json.key("steps");
-    json.value(capture.steps_ns.size());
-    json.key("value_ns");
-    json.value(capture.value_ns);
+    json.member("side", side);
+    json.member("name", capture.name);
+    json.member("ranks", capture.ranks.size());
+    json.member("steps", capture.steps_ns.size());
+    json.member("value_ns", capture.value_ns);
     json.end_object();
   });
   json.end_array();
@@ -310,12 +281,9 @@ std::string differences_json(const Comparison& found) {
   json.begin_array();
   for (const Difference& difference : found.differences) {
     json.begin_object();
-    json.key("key");
-    json.value(difference.key);
-    json.key("text");
-    json.value(difference.text);
-    json.key("forbids");
-    json.value(difference.forbids);
+    json.member("key", difference.key);
+    json.member("text", difference.text);
+    json.member("forbids", difference.forbids);
     json.end_object();
   }
   json.end_array();
@@ -327,23 +295,16 @@ std::string where_json(const Comparison& found) {
   JsonWriter json(text);
   json.begin_object();
   json.key("rank");
-  found.shown ? json.value(found.ranks[*found.shown].rank) : json.null();
-  json.key("moved");
-  json.begin_array();
-  for (const std::int64_t rank : found.moved) json.value(rank);
-  json.end_array();
-  json.key("moved_by");
-  json.value(found.moved_together ? "step" : "own work");
+  found.shown ? json.value(found.shown_rank()->rank) : json.null();
+  write_list(json, "moved", found.moved);
+  json.member("moved_by", found.moved_together ? "step" : "own work");
   json.key("matched");
   json.begin_array();
   for (std::size_t i = 0; i < kMatchLevels; ++i) {
     json.begin_object();
-    json.key("by");
-    json.value(to_string(static_cast<MatchLevel>(i)));
-    json.key("base");
-    json.value(found.matched.base[i]);
-    json.key("new");
-    json.value(found.matched.changed[i]);
+    json.member("by", to_string(static_cast<MatchLevel>(i)));
+    json.member("base", found.matched.base[i]);
+    json.member("new", found.matched.changed[i]);
     json.end_object();
   }
   json.end_array();
@@ -367,16 +328,18 @@ Table rank_table(const Comparison& found) {
 
 Table role_table(const Comparison& found) {
   using enum ColumnKind;
-  using Row = RoleDelta;
-  const ColumnsOf<Row> columns{
-      {"role", "Role", text, [](auto& of) { return role_name(of.role); }},
-      {"base_ns", "Base", duration, &Row::base_ns},
-      {"new_ns", "New", duration, &Row::changed_ns},
-      {"delta_ns", "Delta", duration, &Row::delta_ns},
+  const RankDelta* const rank = found.shown_rank();
+  const ColumnsOf<Role> columns{
+      {"role", "Role", text, &role_name},
+      {"base_ns", "Base", duration, [&](Role role) { return rank->base_roles[role]; }},
+      {"new_ns", "New", duration, [&](Role role) { return rank->changed_roles[role]; }},
+      {"delta_ns", "Delta", duration, [&](Role role) { return rank->role_delta_ns(role); }},
   };
   Table table = empty_table(columns);
-  for (const RoleDelta& role : found.roles)
-    if (role.base_ns != 0 || role.changed_ns != 0) add_row(table, columns, role);
+  for (std::size_t i = 0; i < kRoleCount && rank != nullptr; ++i)
+    if (const Role role = static_cast<Role>(i);
+        rank->base_roles[role] != 0 || rank->changed_roles[role] != 0)
+      add_row(table, columns, role);
   return table;
 }
 
@@ -395,28 +358,22 @@ ColumnsOf<RowDelta> row_columns(const Comparison& found) {
       [](const RowDelta& row) { return !row.base.module.empty() || !row.changed.module.empty(); });
   return {
       {"delta_ns", "Delta", duration, &Row::delta_ns},
-      {"base_ns", "Base", duration, some, [](auto& of) { return of.base.step_ns; }},
-      {"new_ns", "New", duration, some, [](auto& of) { return of.changed.step_ns; }},
-      {"base_total_ns", "Base total", duration, programs,
-       [](auto& of) { return of.base.total_ns; }},
-      {"new_total_ns", "New total", duration, programs,
-       [](auto& of) { return of.changed.total_ns; }},
-      {"base_calls", "Base calls", number, few, [](auto& of) { return of.base.calls; }},
-      {"new_calls", "New calls", number, few, [](auto& of) { return of.changed.calls; }},
+      {"base_ns", "Base", duration, some, path(&Row::base, &RowSums::step_ns)},
+      {"new_ns", "New", duration, some, path(&Row::changed, &RowSums::step_ns)},
+      {"base_total_ns", "Base total", duration, programs, path(&Row::base, &RowSums::total_ns)},
+      {"new_total_ns", "New total", duration, programs, path(&Row::changed, &RowSums::total_ns)},
+      {"base_calls", "Base calls", number, few, path(&Row::base, &RowSums::calls)},
+      {"new_calls", "New calls", number, few, path(&Row::changed, &RowSums::calls)},
       {"what", "What", text, text_of(&Row::what)},
       {"matched_by", "Matched by", text, programs, [](auto& of) { return to_string(of.level); }},
       {"role", "Role", text, most, [](auto& of) { return role_name(of.role); }},
-      {"base_op", "Base operator", text, programs,
-       [](auto& of) { return text_or_nothing(of.base.op); }},
-      {"new_op", "Operator", text, few, [](auto& of) { return text_or_nothing(of.changed.op); }},
-      {"base_module", "Base module", text, programs,
-       [](auto& of) { return text_or_nothing(of.base.module); }},
-      {"new_module", "New module", text, programs,
-       [](auto& of) { return text_or_nothing(of.changed.module); }},
+      {"base_op", "Base operator", text, programs, text_of(path(&Row::base, &RowSums::op))},
+      {"new_op", "Operator", text, few, text_of(path(&Row::changed, &RowSums::op))},
+      {"base_module", "Base module", text, programs, text_of(path(&Row::base, &RowSums::module))},
+      {"new_module", "New module", text, programs, text_of(path(&Row::changed, &RowSums::module))},
       {"module", "Module", text, has_modules ? all : programs, text_of(&Row::modules)},
-      {"base_name", "Base name", text, programs,
-       [](auto& of) { return text_or_nothing(of.base.name); }},
-      {"name", "Name", text, programs, [](auto& of) { return text_or_nothing(of.changed.name); }},
+      {"base_name", "Base name", text, programs, text_of(path(&Row::base, &RowSums::name))},
+      {"name", "Name", text, programs, text_of(path(&Row::changed, &RowSums::name))},
       {"work", "Work", text, &work_of},
   };
 }
@@ -431,7 +388,7 @@ Table structure_table(const Comparison& found) {
 }
 
 std::vector<std::string> headline_of(const ComparedSides& sides, const CompareOptions& options,
-                                     const Comparison& found, const SlowSteps& slow) {
+                                     const Comparison& found, const SlowOfSides& slow) {
   std::vector<std::string> lines{verdict_line(options, found)};
   if (found.judgement) {
     lines.push_back(step_line(options, found));
@@ -443,7 +400,7 @@ std::vector<std::string> headline_of(const ComparedSides& sides, const CompareOp
                                "not needed");
     if (found.judgement->bounds) lines.push_back(noise_line(options, *found.judgement));
   }
-  if (slow.has_any()) lines.push_back(slow.line());
+  if (slow.at("base").slow + slow.at("new").slow > 0) lines.push_back(slow_line(slow));
   if (!found.shown)
     lines.emplace_back(kNoWhere);
   else if (says_where(options, found))
@@ -456,18 +413,18 @@ std::vector<std::string> headline_of(const ComparedSides& sides, const CompareOp
 Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                       const Comparison& found) {
   Report report("compare", Run{});
-  const SlowSteps slow(sides, found.looks);
+  const SlowOfSides slow = find_slow_steps(sides, found.looks);
   report.headline = headline_of(sides, options, found, slow);
   report.values = {{"verdict", verdict_json(options, found)},
                    {"captures", captures_json(sides, found.looks)},
                    {"differences", differences_json(found)},
-                   {"slow_steps", slow.json()},
+                   {"slow_steps", slow_json(slow)},
                    {"where", where_json(found)}};
-  report.tables.push_back({"rows",
-                           found.shown ? fmt::format("Where rank {}'s mean step changed",
-                                                     found.ranks[*found.shown].rank)
-                                       : "",
-                           make_table(found.rows, row_columns(found))});
+  report.tables.push_back(
+      {"rows",
+       found.shown ? fmt::format("Where rank {}'s mean step changed", found.shown_rank()->rank)
+                   : "",
+       make_table(found.rows, row_columns(found))});
   if (!found.gates.empty())
     report.tables.push_back({"gates", "Gates", gate_table(options.gates, found.gates)});
   if (Table structure = structure_table(found); !structure.rows().empty())

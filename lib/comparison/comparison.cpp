@@ -12,25 +12,12 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
 namespace traceloom {
 namespace {
-
-CompareKind kind_of(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::ok:
-      return CompareKind::ok;
-    case ChangeKind::improvement:
-      return CompareKind::improvement;
-    case ChangeKind::regression:
-      return CompareKind::regression;
-    case ChangeKind::inconclusive:
-      break;
-  }
-  return CompareKind::inconclusive;
-}
 
 std::string why_inconclusive(const Judgement& judgement, const JudgeOptions& options,
                              bool has_history) {
@@ -53,21 +40,20 @@ void take_step(const JudgedSides& judged, const ComparedSides& sides, const Comp
                Comparison& found) {
   found.judgement = judged.step;
   if (!judged.step) {
-    found.kind = CompareKind::inconclusive;
     found.why = fmt::format("no capture of the {} side has {} steps: record more steps a capture",
                             values_of(sides.base).empty() ? "base" : "new", kLeastSteps + 1);
     return;
   }
-  found.kind = kind_of(judged.step->kind);
-  if (found.kind == CompareKind::inconclusive)
+  found.kind = judged.step->kind;
+  if (found.kind == ChangeKind::inconclusive)
     found.why = why_inconclusive(*judged.step, options.judge,
                                  !sides.history.empty() || !sides.older_steps.empty());
 }
 
 // Higher is worse: a regression of one metric is one of all, whatever the others are.
-int weight(CompareKind kind) {
-  if (kind == CompareKind::regression) return 2;
-  return kind == CompareKind::inconclusive ? 1 : 0;
+int weight(ChangeKind kind) {
+  if (kind == ChangeKind::regression) return 2;
+  return kind == ChangeKind::inconclusive ? 1 : 0;
 }
 
 void judge_all(const ComparedSides& sides, const CompareOptions& options, Comparison& found) {
@@ -75,12 +61,12 @@ void judge_all(const ComparedSides& sides, const CompareOptions& options, Compar
   found.looks = judged.looks;
   take_step(judged, sides, options, found);
   if (judged.step && std::any_of(options.gates.begin(), options.gates.end(), is_step_gate)) {
-    found.kind = CompareKind::ok;
+    found.kind = ChangeKind::ok;
     found.why.clear();
   }
   for (const MetricAnswer& answer : judged.gates) {
-    if (weight(kind_of(answer.kind)) <= weight(found.kind)) continue;
-    found.kind = kind_of(answer.kind);
+    if (weight(answer.kind) <= weight(found.kind)) continue;
+    found.kind = answer.kind;
     found.why = answer.why;
   }
   found.gates = std::move(judged.gates);
@@ -89,8 +75,8 @@ void judge_all(const ComparedSides& sides, const CompareOptions& options, Compar
 void forbid_differences(const CompareOptions& options, Comparison& found) {
   for (Difference& difference : found.differences) {
     if (options.allowed.contains(std::string(difference.key))) difference.forbids = false;
-    if (!difference.forbids || found.kind == CompareKind::incomparable) continue;
-    found.kind = CompareKind::incomparable;
+    if (!difference.forbids || found.kind == ChangeKind::incomparable) continue;
+    found.kind = ChangeKind::incomparable;
     found.why =
         fmt::format("{} (--allow {} compares all the same)", difference.text, difference.key);
   }
@@ -105,10 +91,9 @@ struct BothSides {
 
 // Rows name modules only if all captures do: a side without them would lack these rows.
 BothSides both_sides(const ComparedSides& sides, std::int64_t rank) {
-  const ModuleCaptures base = count_modules(sides.base, rank);
-  const ModuleCaptures changed = count_modules(sides.changed, rank);
-  const std::size_t named = base.with_modules + changed.with_modules;
-  const bool leaves_out = named > 0 && named < base.all + changed.all;
+  std::set<bool> named = name_modules(sides.base, rank);
+  named.merge(name_modules(sides.changed, rank));
+  const bool leaves_out = named.size() == 2;
   const ModuleRows modules = leaves_out ? ModuleRows::joined : ModuleRows::apart;
   return {side_rank(sides.base, rank, modules), side_rank(sides.changed, rank, modules),
           leaves_out};
@@ -268,10 +253,6 @@ MatchedShares matched_shares(const std::vector<RowDelta>& rows) {
 }
 
 void explain(const BothSides& sides, Comparison& found) {
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
-    found.roles.push_back({role, sides.base.role_ns(role), sides.changed.role_ns(role)});
-  }
   for (const RowMatch& match : match_rows(sides.base, sides.changed))
     found.rows.push_back(row_delta(sides, match));
   const auto larger = [](const RowDelta& a, const RowDelta& b) {
@@ -295,20 +276,9 @@ bool lacks_steps(const std::vector<Capture>& side) {
   return !std::all_of(side.begin(), side.end(), has_steps);
 }
 
-// Returns the sides with the captures that a comparison with so many looks counts. A capture with
-// too few steps does not count, unless a side has no other.
-ComparedSides captures_that_count(const ComparedSides& sides, int looks) {
-  ComparedSides counted = sides;
-  if (looks == 2) {
-    counted.base.insert(counted.base.end(), sides.base_again.begin(), sides.base_again.end());
-    counted.changed.insert(counted.changed.end(), sides.changed_again.begin(),
-                           sides.changed_again.end());
-  }
-  for (std::vector<Capture>* const side : {&counted.base, &counted.changed}) {
-    if (std::any_of(side->begin(), side->end(), has_steps))
-      std::erase_if(*side, std::not_fn(has_steps));
-  }
-  return counted;
+// A capture with too few steps does not count, unless a side has no other.
+void leave_out_short_captures(std::vector<Capture>& side) {
+  if (std::any_of(side.begin(), side.end(), has_steps)) std::erase_if(side, std::not_fn(has_steps));
 }
 
 }  // namespace
@@ -331,19 +301,16 @@ bool is_device_role(Role role) {
          role == Role::communication;
 }
 
-std::string_view to_string(CompareKind kind) {
-  static constexpr std::array<std::string_view, 5> kNames{"OK", "IMPROVEMENT", "REGRESSION",
-                                                          "INCONCLUSIVE", "INCOMPARABLE"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 Comparison compare(const ComparedSides& all, const CompareOptions& options) {
   Comparison found;
   judge_all(all, options, found);
   // A copy of many captures takes much memory.
   std::optional<ComparedSides> counted;
-  if (found.looks == 2 || lacks_steps(all.base) || lacks_steps(all.changed))
-    counted = captures_that_count(all, found.looks);
+  if (found.looks == 2 || lacks_steps(all.base) || lacks_steps(all.changed)) {
+    counted = found.looks == 2 ? all.with_second_look() : all;
+    leave_out_short_captures(counted->base);
+    leave_out_short_captures(counted->changed);
+  }
   const ComparedSides& sides = counted ? *counted : all;
   found.base_captures = sides.base.size();
   found.changed_captures = sides.changed.size();
@@ -351,13 +318,12 @@ Comparison compare(const ComparedSides& all, const CompareOptions& options) {
   forbid_differences(options, found);
   for (const std::int64_t rank : common_ranks(sides)) {
     const BothSides both = both_sides(sides, rank);
-    const std::int64_t before_ns = both.base.role_ns(Role::communication);
-    const std::int64_t after_ns = both.changed.role_ns(Role::communication);
-    found.ranks.push_back({both.base.rank, both.base.step_ns, both.changed.step_ns,
-                           after_ns - before_ns, roles_of(both.base), roles_of(both.changed)});
+    found.ranks.push_back({rank, both.base.step_ns, both.changed.step_ns, roles_of(both.base),
+                           roles_of(both.changed)});
   }
   choose_rank(found);
-  if (found.shown) explain(both_sides(sides, found.ranks[*found.shown].rank), found);
+  if (const RankDelta* const rank = found.shown_rank())
+    explain(both_sides(sides, rank->rank), found);
   return found;
 }
 

@@ -32,35 +32,18 @@ struct CompareOptions {
   std::set<std::string> allowed = {};  // keys of Difference that do not forbid
 };
 
-enum class CompareKind : std::uint8_t {
-  ok,
-  improvement,
-  regression,
-  inconclusive,
-  incomparable,
-};
-// Returns "OK", "IMPROVEMENT", "REGRESSION", "INCONCLUSIVE", "INCOMPARABLE".
-std::string_view to_string(CompareKind kind);
-
 // All times count ns a step; a delta is the changed side's time less that of the base.
 struct RankDelta {
   std::int64_t rank = 0;
   std::int64_t base_ns = 0;
   std::int64_t changed_ns = 0;
-  std::int64_t communication_ns = 0;  // the part of the delta that is communication
-  RoleTimes base_roles = {};          // they add up to base_ns
+  RoleTimes base_roles = {};  // they add up to base_ns
   RoleTimes changed_roles = {};
 
   std::int64_t delta_ns() const { return changed_ns - base_ns; }
-  std::int64_t own_ns() const { return delta_ns() - communication_ns; }
-};
-
-struct RoleDelta {
-  Role role = Role::other;
-  std::int64_t base_ns = 0;
-  std::int64_t changed_ns = 0;
-
-  std::int64_t delta_ns() const { return changed_ns - base_ns; }
+  std::int64_t role_delta_ns(Role role) const { return changed_roles[role] - base_roles[role]; }
+  std::int64_t communication_ns() const { return role_delta_ns(Role::communication); }
+  std::int64_t own_ns() const { return delta_ns() - communication_ns(); }
 };
 
 // Returns "old -> new"; the one text if both are equal or one is empty.
@@ -83,6 +66,7 @@ struct RowDelta {
   RowSums changed;
 
   std::int64_t delta_ns() const { return changed.step_ns - base.step_ns; }
+  std::int64_t total_delta_ns() const { return changed.total_ns - base.total_ns; }
   // Returns "MLP -> FusedMLP", with "-" for a side that was launched in no module; the one name if
   // both sides have it or the row has one side only, and "" without any.
   std::string modules() const;
@@ -95,7 +79,7 @@ struct MatchedShares {
 };
 
 struct Comparison {
-  CompareKind kind = CompareKind::inconclusive;
+  ChangeKind kind = ChangeKind::inconclusive;
   std::string why;  // reason why it is inconclusive or incomparable, or which gate decides it, else
                     // ""
   std::optional<Judgement> judgement = {};  // nullopt if a side has no capture with enough steps
@@ -105,13 +89,16 @@ struct Comparison {
   std::size_t changed_captures = 0;
   std::vector<Difference> differences;
   std::vector<RankDelta> ranks;           // those that both sides have, ascending
-  std::optional<std::size_t> shown = {};  // index in `ranks` of the rank of roles and rows
+  std::optional<std::size_t> shown = {};  // index in `ranks` of the rank that is told of
+
+  // The rank that is told of, or nullptr if no rank has steps on both sides.
+  const RankDelta* shown_rank() const { return shown ? &ranks[*shown] : nullptr; }
+
   // Some captures name the modules of that rank and others do not, so that no row has one.
   bool leaves_out_modules = false;
   std::vector<std::int64_t> moved;  // ranks that changed at least half as much as that one
   bool moved_together = false;      // they are compared by their steps, not by their own work
-  std::vector<RoleDelta> roles;     // in Role's order
-  std::vector<RowDelta> rows;       // largest deltas first
+  std::vector<RowDelta> rows;       // of that rank, largest deltas first
   MatchedShares matched;
 };
 

@@ -1,5 +1,6 @@
 #include "comparison/judge_sides.h"
 
+#include "analysis/numbers.h"
 #include "base/problems.h"
 #include "base/units.h"
 
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 namespace traceloom {
@@ -16,10 +18,25 @@ namespace {
 
 const std::vector<Role> kDeviceRoles{Role::kernel, Role::memcpy, Role::memset, Role::communication};
 
-std::vector<std::string_view> names_of_metrics() {
-  std::vector<std::string_view> names{"step", "device", "op", "module", "loader", "memory"};
-  names.insert(names.end(), kRoleNames.begin(), kRoleNames.end());
-  return names;
+struct MetricName {
+  std::string_view name;
+  MetricOf of;
+  std::vector<Role> roles;
+};
+
+const std::vector<MetricName>& metric_names() {
+  static const std::vector<MetricName> all = [] {
+    std::vector<MetricName> names{{"step", MetricOf::step, {}},
+                                  {"device", MetricOf::events, kDeviceRoles},
+                                  {"op", MetricOf::operators, kDeviceRoles},
+                                  {"module", MetricOf::modules, kDeviceRoles},
+                                  {"loader", MetricOf::events, {Role::dataloader}},
+                                  {"memory", MetricOf::memory, {}}};
+    for (std::size_t i = 0; i < kRoleCount; ++i)
+      names.push_back({kRoleNames[i], MetricOf::events, {static_cast<Role>(i)}});
+    return names;
+  }();
+  return all;
 }
 
 MetricField field_named(const std::string& name) {
@@ -44,22 +61,13 @@ bool has_field(MetricOf of, MetricField field) {
 Metric read_metric(const std::string& option, const GateTerm& term) {
   Metric metric;
   if (term.pattern) metric.pattern = NamePattern(*term.pattern);
-  const auto* const role = std::find(kRoleNames.begin(), kRoleNames.end(), term.name);
-  if (role != kRoleNames.end() || term.name == "loader") {
-    metric.of = MetricOf::events;
-    metric.roles = {role == kRoleNames.end() ? Role::dataloader
-                                             : static_cast<Role>(role - kRoleNames.begin())};
-  } else if (term.name == "device" || term.name == "op" || term.name == "module") {
-    metric.of = term.name == "op"       ? MetricOf::operators
-                : term.name == "module" ? MetricOf::modules
-                                        : MetricOf::events;
-    metric.roles = kDeviceRoles;
-  } else if (term.name == "memory") {
-    metric.of = MetricOf::memory;
-  } else if (term.name != "step") {
-    throw UsageError(fmt::format("{}: '{}' is not one of {}", option, term.name,
-                                 fmt::join(names_of_metrics(), ", ")));
-  }
+  const auto found = std::ranges::find(metric_names(), term.name, &MetricName::name);
+  if (found == metric_names().end())
+    throw UsageError(
+        fmt::format("{}: '{}' is not one of {}", option, term.name,
+                    fmt::join(metric_names() | std::views::transform(&MetricName::name), ", ")));
+  metric.of = found->of;
+  metric.roles = found->roles;
   if (metric.pattern && (metric.of == MetricOf::step || metric.of == MetricOf::memory))
     throw UsageError(fmt::format("{}: {} has no names, so it takes no pattern", option, term.name));
   return metric;
@@ -139,10 +147,9 @@ double rank_value(const Metric& metric, const CaptureRank& rank, bool& has_event
 std::optional<double> value_of_steps(MetricField field, const Capture& capture) {
   if (field == MetricField::time) return capture.value_ns;
   if (capture.steps_ns.size() < 2) return std::nullopt;
-  std::vector<std::int64_t> sorted(capture.steps_ns.begin() + 1, capture.steps_ns.end());
-  std::sort(sorted.begin(), sorted.end());
+  const std::vector<std::int64_t> steps(capture.steps_ns.begin() + 1, capture.steps_ns.end());
   const std::size_t percent = field == MetricField::p50 ? 50 : field == MetricField::p99 ? 99 : 100;
-  return static_cast<double>(sorted[(percent * sorted.size() + 99) / 100 - 1]);
+  return static_cast<double>(percentile(steps, percent));
 }
 
 }  // namespace
@@ -165,10 +172,6 @@ MetricGate read_metric_gate(const std::string& option, const std::string& text) 
 bool needs_memory(const std::vector<MetricGate>& gates) {
   return std::any_of(gates.begin(), gates.end(),
                      [](const MetricGate& gate) { return gate.metric.of == MetricOf::memory; });
-}
-
-bool names_modules(const Capture& capture) {
-  return value_of({.of = MetricOf::modules, .roles = kDeviceRoles}, capture).has_value();
 }
 
 std::optional<double> value_of(const Metric& metric, const Capture& capture) {
@@ -218,6 +221,11 @@ struct Measured {
     return is_known && !lacks_modules && !samples.base.empty() && !samples.changed.empty();
   }
 };
+
+// True if the capture has work of a device that was launched in a torch module.
+bool names_modules(const Capture& capture) {
+  return value_of({.of = MetricOf::modules, .roles = kDeviceRoles}, capture).has_value();
+}
 
 bool lacks_modules(const std::vector<Capture>& captures) {
   return std::any_of(captures.begin(), captures.end(), [](const Capture& capture) {
@@ -395,14 +403,14 @@ std::vector<Question> questions_of(const ComparedSides& sides, const JudgeOption
   return questions;
 }
 
-ComparedSides with_second_look(const ComparedSides& sides) {
-  ComparedSides all = sides;
-  all.base.insert(all.base.end(), sides.base_again.begin(), sides.base_again.end());
-  all.changed.insert(all.changed.end(), sides.changed_again.begin(), sides.changed_again.end());
+}  // namespace
+
+ComparedSides ComparedSides::with_second_look() const {
+  ComparedSides all = *this;
+  all.base.insert(all.base.end(), base_again.begin(), base_again.end());
+  all.changed.insert(all.changed.end(), changed_again.begin(), changed_again.end());
   return all;
 }
-
-}  // namespace
 
 JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
                         const std::vector<MetricGate>& gates) {
@@ -414,7 +422,7 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
   if (sides.base_again.empty()) {
     judgements = judge_family(questions);
   } else {
-    all = with_second_look(sides);
+    all = sides.with_second_look();
     SecondLook look = judge_twice(questions, questions_of(all, options, gates));
     judgements = std::move(look.judgements);
     found.looks = look.looks;

@@ -78,9 +78,6 @@ MetricGate read_metric_gate(const std::string& option, const std::string& text);
 // True if a gate needs Capture::peak_bytes.
 bool needs_memory(const std::vector<MetricGate>& gates);
 
-// True if the capture has work of a device that was launched in a torch module.
-bool names_modules(const Capture& capture);
-
 // Returns nullopt if the capture has no such event, or did not record it.
 std::optional<double> value_of(const Metric& metric, const Capture& capture);
 
@@ -101,6 +98,9 @@ struct ComparedSides {
   std::vector<std::vector<double>> older_steps = {};  // the same of which only steps are known
   std::vector<Capture> base_again = {};
   std::vector<Capture> changed_again = {};
+
+  // Returns the same with the captures of the second look among those of their side.
+  ComparedSides with_second_look() const;
 };
 
 struct MetricAnswer {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -63,24 +64,81 @@ namespace {
 using Indices = std::vector<std::size_t>;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-// Rows of both sides with one property.
-struct Bucket {
-  Indices base;
-  Indices changed;
-};
-
 bool same_calls(double a, double b) {
   return std::abs(a - b) <= 0.005 * std::max(a, b);
+}
+
+// Both ascend, and so do the results of these.
+Indices united(const Indices& some, const Indices& others) {
+  Indices all;
+  std::set_union(some.begin(), some.end(), others.begin(), others.end(), std::back_inserter(all));
+  return all;
+}
+
+bool meet(const Indices& some, const Indices& others) {
+  Indices both;
+  std::set_intersection(some.begin(), some.end(), others.begin(), others.end(),
+                        std::back_inserter(both));
+  return !both.empty();
+}
+
+// One side, with what is known of its rows so far.
+struct Side {
+  const SideRank& rank;
+  Indices RowMatch::*rows;
+  Indices match;  // [row]: index of its match
+
+  Side(const SideRank& of, Indices RowMatch::*own)
+      : rank(of), rows(own), match(of.rows.size(), kNone) {}
+
+  const RowKey& key(std::size_t row) const { return rank.rows[row].key; }
+  double calls(std::size_t row) const { return rank.rows[row].count; }
+  bool names_modules() const {
+    return std::any_of(rank.rows.begin(), rank.rows.end(),
+                       [](const SideRow& row) { return !row.key.module.empty(); });
+  }
+  bool has_left(const RowMatch& of) const {
+    return std::any_of((of.*rows).begin(), (of.*rows).end(),
+                       [&](std::size_t row) { return match[row] == kNone; });
+  }
+  double calls_of(const RowMatch& of) const {
+    double sum = 0;
+    for (const std::size_t row : of.*rows) sum += calls(row);
+    return sum;
+  }
+  // The rows in the order in which they run.
+  Indices in_order(const RowMatch& of) const {
+    Indices ordered = of.*rows;
+    const auto place = [&](std::size_t row) {
+      return std::find(rank.sequence.begin(), rank.sequence.end(), row) - rank.sequence.begin();
+    };
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+    return ordered;
+  }
+};
+
+// Says whether rows of different modules may match.
+enum class Modules : std::uint8_t { same, any };
+
+std::string module_of(const RowKey& key, Modules modules) {
+  return modules == Modules::same ? key.module : "";
+}
+
+std::tuple<Role, std::string, std::string> kernel_of(const RowKey& key) {
+  return {key.role, key.op, key.name};
+}
+
+bool has_both(const RowMatch& rows) {
+  return !rows.base.empty() && !rows.changed.empty();
 }
 
 class Matcher {
  public:
   Matcher(const SideRank& base, const SideRank& changed)
-      : base_(base),
-        changed_(changed),
-        base_match_(base.rows.size(), kNone),
-        changed_match_(changed.rows.size(), kNone),
-        has_modules_(names_modules(base) || names_modules(changed)) {}
+      : base_(base, &RowMatch::base),
+        changed_(changed, &RowMatch::changed),
+        has_modules_(base_.names_modules() || changed_.names_modules()) {}
 
   std::vector<RowMatch> find() {
     match_names();
@@ -91,10 +149,13 @@ class Matcher {
     match_fused_names();
     if (has_modules_) match_operators(Modules::same);
     match_operators(Modules::any);
-    for (std::size_t i = 0; i < base_.rows.size(); ++i)
-      if (base_match_[i] == kNone) add(MatchLevel::none, {i}, {});
-    for (std::size_t i = 0; i < changed_.rows.size(); ++i)
-      if (changed_match_[i] == kNone) add(MatchLevel::none, {}, {i});
+    for (const Side* const side : {&base_, &changed_})
+      for (std::size_t row = 0; row < side->match.size(); ++row)
+        if (side->match[row] == kNone) {
+          RowMatch alone;
+          (alone.*side->rows).push_back(row);
+          add(MatchLevel::none, std::move(alone));
+        }
     std::erase_if(matches_, [](const RowMatch& match) {
       return match.base.empty() && match.changed.empty();
     });
@@ -102,32 +163,26 @@ class Matcher {
   }
 
  private:
-  // Says whether rows of different modules may match.
-  enum class Modules : std::uint8_t { same, any };
-
-  static bool names_modules(const SideRank& side) {
-    return std::any_of(side.rows.begin(), side.rows.end(),
-                       [](const SideRow& row) { return !row.key.module.empty(); });
+  void add(MatchLevel level, RowMatch rows) {
+    rows.level = level;
+    for (Side* const side : {&base_, &changed_})
+      for (const std::size_t row : rows.*side->rows) side->match[row] = matches_.size();
+    matches_.push_back(std::move(rows));
   }
 
-  static std::string module_of(const RowKey& key, Modules modules) {
-    return modules == Modules::same ? key.module : "";
+  // The rows of the match are in another one from now on.
+  void clear(std::size_t match) {
+    if (match != kNone) matches_[match] = {};
   }
 
-  void add(MatchLevel level, Indices base, Indices changed) {
-    for (const std::size_t row : base) base_match_[row] = matches_.size();
-    for (const std::size_t row : changed) changed_match_[row] = matches_.size();
-    matches_.push_back({level, std::move(base), std::move(changed)});
-  }
-
-  // Returns the rows that are left, by a property of their keys.
+  // Returns the rows that are left, or all, by a property of their keys.
   template <typename Property>
-  auto buckets(Property property) const {
-    std::map<decltype(property(base_.rows.front().key)), Bucket> found;
-    for (std::size_t i = 0; i < base_.rows.size(); ++i)
-      if (base_match_[i] == kNone) found[property(base_.rows[i].key)].base.push_back(i);
-    for (std::size_t i = 0; i < changed_.rows.size(); ++i)
-      if (changed_match_[i] == kNone) found[property(changed_.rows[i].key)].changed.push_back(i);
+  auto buckets(Property property, bool of_all = false) const {
+    std::map<decltype(property(base_.key(0))), RowMatch> found;
+    for (const Side* const side : {&base_, &changed_})
+      for (std::size_t row = 0; row < side->match.size(); ++row)
+        if (of_all || side->match[row] == kNone)
+          (found[property(side->key(row))].*side->rows).push_back(row);
     return found;
   }
 
@@ -135,15 +190,7 @@ class Matcher {
   template <typename Property>
   void match_single(MatchLevel level, Property property) {
     for (const auto& [value, bucket] : buckets(property))
-      if (bucket.base.size() == 1 && bucket.changed.size() == 1)
-        add(level, bucket.base, bucket.changed);
-  }
-
-  // Matches buckets with rows of both sides.
-  template <typename Property>
-  void match_all(MatchLevel level, Property property) {
-    for (const auto& [value, bucket] : buckets(property))
-      if (!bucket.base.empty() && !bucket.changed.empty()) add(level, bucket.base, bucket.changed);
+      if (bucket.base.size() == 1 && bucket.changed.size() == 1) add(level, bucket);
   }
 
   void match_names() {
@@ -151,7 +198,8 @@ class Matcher {
     if (has_modules_) {
       match_moved_kernels();
       // The same kernels in modules that the other side does not have are one match.
-      match_all(MatchLevel::exact, kernel_of);
+      for (const auto& [value, bucket] : buckets(kernel_of))
+        if (has_both(bucket)) add(MatchLevel::exact, bucket);
       match_single(MatchLevel::exact, [](const RowKey& key) {
         return std::tuple{key.role, key.module, key.name};
       });
@@ -161,38 +209,16 @@ class Matcher {
     });
   }
 
-  static std::tuple<Role, std::string, std::string> kernel_of(const RowKey& key) {
-    return {key.role, key.op, key.name};
-  }
-
   // If a kernel moved to a module that has a row of it already, the rows of one side are left over,
   // though both sides call it as often: all its rows are one match then.
   void match_moved_kernels() {
-    std::map<std::tuple<Role, std::string, std::string>, Bucket> kernels;
-    for (std::size_t i = 0; i < base_.rows.size(); ++i)
-      kernels[kernel_of(base_.rows[i].key)].base.push_back(i);
-    for (std::size_t i = 0; i < changed_.rows.size(); ++i)
-      kernels[kernel_of(changed_.rows[i].key)].changed.push_back(i);
-    for (const auto& [kernel, bucket] : kernels) {
-      const bool is_left = has_left(bucket.base, base_match_);
-      if (is_left == has_left(bucket.changed, changed_match_) || bucket.base.empty() ||
-          bucket.changed.empty() ||
-          !same_calls(calls_of(base_, bucket.base), calls_of(changed_, bucket.changed)))
+    for (const auto& [kernel, bucket] : buckets(kernel_of, true)) {
+      if (!has_both(bucket) || base_.has_left(bucket) == changed_.has_left(bucket) ||
+          !same_calls(base_.calls_of(bucket), changed_.calls_of(bucket)))
         continue;
-      for (const std::size_t row : bucket.base) clear(base_match_[row]);
-      add(MatchLevel::exact, bucket.base, bucket.changed);
+      for (const std::size_t row : bucket.base) clear(base_.match[row]);
+      add(MatchLevel::exact, bucket);
     }
-  }
-
-  static bool has_left(const Indices& rows, const Indices& match) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](std::size_t row) { return match[row] == kNone; });
-  }
-
-  static double calls_of(const SideRank& side, const Indices& rows) {
-    double calls = 0;
-    for (const std::size_t row : rows) calls += side.rows[row].count;
-    return calls;
   }
 
   void match_canonical_names(Modules modules) {
@@ -208,66 +234,31 @@ class Matcher {
 
   // Of rows that could mean each other, matches those with the same calls a step, in the order in
   // which they run.
-  void match_in_order(const Bucket& bucket) {
+  void match_in_order(const RowMatch& bucket) {
     if (bucket.base.size() != bucket.changed.size()) return;
-    const Indices base = in_order(base_, bucket.base);
-    const Indices changed = in_order(changed_, bucket.changed);
+    const Indices base = base_.in_order(bucket);
+    const Indices changed = changed_.in_order(bucket);
     for (std::size_t i = 0; i < base.size(); ++i)
-      if (same_calls(base_.rows[base[i]].count, changed_.rows[changed[i]].count))
-        add(MatchLevel::canonical, {base[i]}, {changed[i]});
+      if (same_calls(base_.calls(base[i]), changed_.calls(changed[i])))
+        add(MatchLevel::canonical, {.base = {base[i]}, .changed = {changed[i]}});
   }
 
-  static Indices in_order(const SideRank& side, Indices rows) {
-    const auto place = [&](std::size_t row) {
-      return std::find(side.sequence.begin(), side.sequence.end(), row) - side.sequence.begin();
-    };
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
-    return rows;
-  }
-
-  // The matches of the known kernels before and after a place; kNone is the end of the step.
-  using Place = std::pair<std::size_t, std::size_t>;
-  using RowsOfPlaces = std::map<Place, std::set<std::size_t>>;
-
-  static RowsOfPlaces unknown_rows(const SideRank& side, const Indices& match) {
-    RowsOfPlaces places;
-    std::set<std::size_t> between;
-    std::size_t before = kNone;
-    const auto close = [&](std::size_t after) {
-      if (!between.empty()) places[{before, after}].insert(between.begin(), between.end());
-      between.clear();
-      before = after;
-    };
-    for (const std::uint32_t row : side.sequence)
-      match[row] == kNone ? void(between.insert(row)) : close(match[row]);
-    close(kNone);
-    return places;
-  }
-
-  // Rows of both sides that are one match.
-  using Group = std::pair<std::set<std::size_t>, std::set<std::size_t>>;
-
-  // Adds a group, and joins it with those that have a row of it.
-  static void join(std::vector<Group>& groups, Group group) {
-    const auto meets = [](const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
-      return std::any_of(a.begin(), a.end(), [&](std::size_t row) { return b.contains(row); });
-    };
+  // Adds a group of rows that are one match, and joins it with those that have a row of it.
+  static void join(std::vector<RowMatch>& groups, RowMatch group) {
     for (auto old = groups.begin(); old != groups.end();) {
-      if (meets(old->first, group.first) || meets(old->second, group.second)) {
-        group.first.insert(old->first.begin(), old->first.end());
-        group.second.insert(old->second.begin(), old->second.end());
-        old = groups.erase(old);
-      } else {
+      if (!meet(old->base, group.base) && !meet(old->changed, group.changed)) {
         ++old;
+        continue;
       }
+      group.base = united(group.base, old->base);
+      group.changed = united(group.changed, old->changed);
+      old = groups.erase(old);
     }
     groups.push_back(std::move(group));
   }
 
-  void add_groups(const std::vector<Group>& groups) {
-    for (const auto& [some, others] : groups)
-      add(MatchLevel::place, {some.begin(), some.end()}, {others.begin(), others.end()});
+  void add_groups(const std::vector<RowMatch>& groups) {
+    for (const RowMatch& group : groups) add(MatchLevel::place, group);
   }
 
   // One kernel of an operator in a module is the other side's kernels of the same there. Of several
@@ -280,18 +271,37 @@ class Matcher {
       const auto& [role, op, module] = value;
       if (!op.empty() && !module.empty() &&
           std::min(bucket.base.size(), bucket.changed.size()) == 1)
-        add(MatchLevel::place, bucket.base, bucket.changed);
+        add(MatchLevel::place, bucket);
     }
+  }
+
+  // The matches of the known kernels before and after a place; kNone is the end of the step.
+  using Place = std::pair<std::size_t, std::size_t>;
+
+  static void add_unknown(const Side& side, std::map<Place, RowMatch>& places) {
+    std::set<std::size_t> between;
+    std::size_t before = kNone;
+    const auto close = [&](std::size_t after) {
+      if (!between.empty()) {
+        Indices& rows = places[{before, after}].*side.rows;
+        rows = united(rows, {between.begin(), between.end()});
+      }
+      between.clear();
+      before = after;
+    };
+    for (const std::uint32_t row : side.rank.sequence)
+      side.match[row] == kNone ? void(between.insert(row)) : close(side.match[row]);
+    close(kNone);
   }
 
   // Rows that share a place on both sides are one match, with the rows of their other places.
   void match_places() {
-    const RowsOfPlaces base = unknown_rows(base_, base_match_);
-    const RowsOfPlaces changed = unknown_rows(changed_, changed_match_);
-    std::vector<Group> groups;
-    for (const auto& [place, rows] : base)
-      if (const auto other = changed.find(place); other != changed.end())
-        join(groups, {rows, other->second});
+    std::map<Place, RowMatch> places;
+    add_unknown(base_, places);
+    add_unknown(changed_, places);
+    std::vector<RowMatch> groups;
+    for (const auto& [place, rows] : places)
+      if (has_both(rows)) join(groups, rows);
     add_groups(groups);
   }
 
@@ -299,46 +309,26 @@ class Matcher {
   // A kernel of such an operator that is missing on the other side is part of that one.
   // All partners are found before any is joined, so that neither side comes first.
   void match_fused_names() {
-    const Side base{base_, base_match_, &RowMatch::base};
-    const Side changed{changed_, changed_match_, &RowMatch::changed};
-    std::vector<Group> groups;
-    for (std::size_t i = 0; i < base_.rows.size(); ++i)
-      if (const std::size_t partner = fused_partner(base, i, changed); partner != kNone) {
-        Group group = group_of(changed_match_[partner]);
-        group.first.insert(i);
-        group.second.insert(partner);
-        join(groups, std::move(group));
-      }
-    for (std::size_t i = 0; i < changed_.rows.size(); ++i)
-      if (const std::size_t partner = fused_partner(changed, i, base); partner != kNone) {
-        Group group = group_of(base_match_[partner]);
-        group.first.insert(partner);
-        group.second.insert(i);
-        join(groups, std::move(group));
-      }
-    for (const auto& [some, others] : groups) {
-      for (const std::size_t row : some) clear(base_match_[row]);
-      for (const std::size_t row : others) clear(changed_match_[row]);
-    }
+    std::vector<RowMatch> groups;
+    join_fused_names(base_, changed_, groups);
+    join_fused_names(changed_, base_, groups);
+    for (const RowMatch& group : groups)
+      for (const Side* const side : {&base_, &changed_})
+        for (const std::size_t row : group.*side->rows) clear(side->match[row]);
     add_groups(groups);
   }
 
-  Group group_of(std::size_t match) const {
-    if (match == kNone) return {};
-    const RowMatch& known = matches_[match];
-    return {{known.base.begin(), known.base.end()}, {known.changed.begin(), known.changed.end()}};
+  void join_fused_names(const Side& side, const Side& other, std::vector<RowMatch>& groups) const {
+    for (std::size_t row = 0; row < side.match.size(); ++row) {
+      const std::size_t partner = fused_partner(side, row, other);
+      if (partner == kNone) continue;
+      const std::size_t known = other.match[partner];
+      RowMatch group = known == kNone ? RowMatch{} : matches_[known];
+      group.*side.rows = united(group.*side.rows, {row});
+      group.*other.rows = united(group.*other.rows, {partner});
+      join(groups, std::move(group));
+    }
   }
-
-  // The rows of the match are in another one from now on.
-  void clear(std::size_t match) {
-    if (match != kNone) matches_[match] = {};
-  }
-
-  struct Side {
-    const SideRank& rank;
-    const Indices& match;
-    Indices RowMatch::*rows;
-  };
 
   static std::string name_in_triton(const RowKey& key) {
     const std::size_t colon = key.op.rfind(':');
@@ -353,15 +343,13 @@ class Matcher {
 
   // Returns the row of the other side that does the work of an unmatched row, too, or kNone.
   std::size_t fused_partner(const Side& side, std::size_t row, const Side& other) const {
-    const std::string op = name_in_triton(side.rank.rows[row].key);
+    const std::string op = name_in_triton(side.key(row));
     if (side.match[row] != kNone || op.empty()) return kNone;
     const auto has_it = [&](std::size_t partner) {
-      return side.rank.rows[partner].key.name.find(op) != std::string::npos;
+      return side.key(partner).name.find(op) != std::string::npos;
     };
-    for (std::size_t i = 0; i < other.rank.rows.size(); ++i) {
-      if (!is_fused_of(other.rank.rows[i].key, op) ||
-          !same_calls(side.rank.rows[row].count, other.rank.rows[i].count))
-        continue;
+    for (std::size_t i = 0; i < other.match.size(); ++i) {
+      if (!is_fused_of(other.key(i), op) || !same_calls(side.calls(row), other.calls(i))) continue;
       if (other.match[i] == kNone) return i;
       const RowMatch& known = matches_[other.match[i]];
       const Indices& partners = known.*side.rows;
@@ -377,14 +365,11 @@ class Matcher {
       return std::tuple{key.role, key.op, module_of(key, modules)};
     };
     for (const auto& [value, bucket] : buckets(operator_of))
-      if (!std::get<1>(value).empty() && !bucket.base.empty() && !bucket.changed.empty())
-        add(MatchLevel::by_operator, bucket.base, bucket.changed);
+      if (!std::get<1>(value).empty() && has_both(bucket)) add(MatchLevel::by_operator, bucket);
   }
 
-  const SideRank& base_;
-  const SideRank& changed_;
-  Indices base_match_;  // [row]: index in matches_
-  Indices changed_match_;
+  Side base_;
+  Side changed_;
   bool has_modules_;
   std::vector<RowMatch> matches_;
 };

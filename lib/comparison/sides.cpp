@@ -71,13 +71,6 @@ std::vector<std::int64_t> divide_parts(const std::vector<std::int64_t>& parts, s
   return quotients;
 }
 
-std::int64_t SideRank::role_ns(Role role) const {
-  std::int64_t sum = 0;
-  for (const SideRow& row : rows)
-    if (row.key.role == role) add_to(sum, row.exclusive_ns);
-  return sum;
-}
-
 namespace {
 
 // Sums up the mean steps of a rank, one capture after another.
@@ -154,15 +147,12 @@ SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank, Modu
   return side;
 }
 
-ModuleCaptures count_modules(const std::vector<Capture>& captures, std::int64_t rank) {
-  ModuleCaptures count;
-  for (const Capture& capture : captures) {
-    const CaptureRank* const one = find_rank(capture, rank);
-    if (one == nullptr) continue;
-    ++count.all;
-    count.with_modules += std::any_of(one->rows.begin(), one->rows.end(), has_module) ? 1 : 0;
-  }
-  return count;
+std::set<bool> name_modules(const std::vector<Capture>& captures, std::int64_t rank) {
+  std::set<bool> found;
+  for (const Capture& capture : captures)
+    if (const CaptureRank* const one = find_rank(capture, rank))
+      found.insert(std::any_of(one->rows.begin(), one->rows.end(), has_module));
+  return found;
 }
 
 std::vector<std::int64_t> ranks_with_steps(const std::vector<Capture>& captures) {
@@ -225,66 +215,52 @@ std::string ranks_of(std::int64_t count) {
   return fmt::format("{} {}", count, plural(static_cast<std::uint64_t>(count), "rank"));
 }
 
-class CaptureDifferences {
- public:
-  CaptureDifferences(const Capture& one, const Capture& other, std::vector<Difference>& found)
-      : one_(one), other_(other), found_(found) {}
+std::vector<std::int64_t> ranks_in(const Capture& capture) {
+  std::vector<std::int64_t> ranks;
+  for (const CaptureRank& rank : capture.ranks) ranks.push_back(rank.rank);
+  return ranks;
+}
 
-  void find() {
-    find_ranks();
-    if (one_.world_size != other_.world_size && one_.world_size > 0 && other_.world_size > 0)
-      add("world-size", ranks_of(one_.world_size), ranks_of(other_.world_size), true);
-    if (one_.devices != other_.devices && !one_.devices.empty() && !other_.devices.empty())
-      add("devices", names_of(one_.devices), names_of(other_.devices), true);
-    find_shapes();
-    if (one_.producers != other_.producers && !one_.producers.empty() && !other_.producers.empty())
-      add("producer", names_of(one_.producers), names_of(other_.producers), false);
-    if (one_.has_python != other_.has_python)
-      add("python", one_.has_python ? "recorded" : "not recorded",
-          other_.has_python ? "recorded" : "not recorded", false);
+std::string ranks_text(const std::vector<std::int64_t>& ranks) {
+  return ranks.size() <= 8 ? fmt::format("{}", fmt::join(ranks, " "))
+                           : fmt::format("{} ranks", ranks.size());
+}
+
+void add_differences(const Capture& one, const Capture& other, std::vector<Difference>& found) {
+  const auto add = [&](std::string_view key, const std::string& some, const std::string& others,
+                       bool forbids) {
+    found.push_back({key,
+                     fmt::format("{}: {} in {}, {} in {}", key, some, one.name, others, other.name),
+                     forbids});
+  };
+  const auto add_names = [&](std::string_view key, const std::set<std::string> Capture::*names,
+                             bool forbids) {
+    if (one.*names != other.*names && !(one.*names).empty() && !(other.*names).empty())
+      add(key, names_of(one.*names), names_of(other.*names), forbids);
+  };
+  if (ranks_in(one) != ranks_in(other))
+    add("ranks", ranks_text(ranks_in(one)), ranks_text(ranks_in(other)), true);
+  if (one.world_size != other.world_size && one.world_size > 0 && other.world_size > 0)
+    add("world-size", ranks_of(one.world_size), ranks_of(other.world_size), true);
+  add_names("devices", &Capture::devices, true);
+  if (one.shapes.empty() != other.shapes.empty()) {
+    add("shapes-recorded", one.shapes.empty() ? "no" : "yes", other.shapes.empty() ? "no" : "yes",
+        false);
+  } else {
+    const ShapesOfOperators some = shapes_of(one);
+    const ShapesOfOperators others = shapes_of(other);
+    const ShapeCheck here = check_shapes(some, others);
+    const ShapeCheck there = check_shapes(others, some);
+    const std::string& op = here.largest;
+    if (here.other_ns > here.common_ns / 2 && there.other_ns > there.common_ns / 2)
+      add("shapes", fmt::format("{} has {}", op, longest_shape(some.at(op))),
+          longest_shape(others.at(op)), true);
   }
-
- private:
-  void add(std::string_view key, const std::string& one, const std::string& other, bool forbids) {
-    found_.push_back(
-        {key, fmt::format("{}: {} in {}, {} in {}", key, one, one_.name, other, other_.name),
-         forbids});
-  }
-
-  void find_ranks() {
-    const auto ranks_in = [](const Capture& capture) {
-      std::vector<std::int64_t> ranks;
-      for (const CaptureRank& rank : capture.ranks) ranks.push_back(rank.rank);
-      return ranks;
-    };
-    const std::vector<std::int64_t> some = ranks_in(one_);
-    const std::vector<std::int64_t> others = ranks_in(other_);
-    if (some == others) return;
-    const auto text = [](const std::vector<std::int64_t>& ranks) {
-      return ranks.size() <= 8 ? fmt::format("{}", fmt::join(ranks, " "))
-                               : fmt::format("{} ranks", ranks.size());
-    };
-    add("ranks", text(some), text(others), true);
-  }
-
-  void find_shapes() {
-    if (one_.shapes.empty() != other_.shapes.empty())
-      return add("shapes-recorded", one_.shapes.empty() ? "no" : "yes",
-                 other_.shapes.empty() ? "no" : "yes", false);
-    const ShapesOfOperators some = shapes_of(one_);
-    const ShapesOfOperators others = shapes_of(other_);
-    const ShapeCheck one = check_shapes(some, others);
-    const ShapeCheck other = check_shapes(others, some);
-    if (one.other_ns <= one.common_ns / 2 || other.other_ns <= other.common_ns / 2) return;
-    const std::string& op = one.largest;
-    add("shapes", fmt::format("{} has {}", op, longest_shape(some.at(op))),
-        longest_shape(others.at(op)), true);
-  }
-
-  const Capture& one_;
-  const Capture& other_;
-  std::vector<Difference>& found_;
-};
+  add_names("producer", &Capture::producers, false);
+  if (one.has_python != other.has_python)
+    add("python", one.has_python ? "recorded" : "not recorded",
+        other.has_python ? "recorded" : "not recorded", false);
+}
 
 }  // namespace
 
@@ -293,8 +269,8 @@ std::vector<Difference> find_differences(const std::vector<Capture>& base,
   std::vector<Difference> found;
   for (const std::vector<Capture>* const side : {&base, &changed})
     for (std::size_t i = 1; i < side->size(); ++i)
-      CaptureDifferences(side->front(), (*side)[i], found).find();
-  CaptureDifferences(base.front(), changed.front(), found).find();
+      add_differences(side->front(), (*side)[i], found);
+  add_differences(base.front(), changed.front(), found);
   return found;
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,6 @@ struct SideRank {
   std::vector<SideRow> rows;  // ascending by key
   // CaptureRank::sequence of the first capture, as indices in these rows.
   std::vector<std::uint32_t> sequence;
-
-  std::int64_t role_ns(Role role) const;
 };
 
 // Says whether rows that differ by their modules alone stay apart.
@@ -44,11 +43,9 @@ enum class ModuleRows : std::uint8_t { apart, joined };
 SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank,
                    ModuleRows modules = ModuleRows::apart);
 
-struct ModuleCaptures {
-  std::size_t all = 0;           // captures in which a rank has steps
-  std::size_t with_modules = 0;  // of these, those in which a row of it names a module
-};
-ModuleCaptures count_modules(const std::vector<Capture>& captures, std::int64_t rank);
+// Says whether rows of the rank name modules: {true, false} if only some of the captures do. A
+// capture without a step of the rank says nothing.
+std::set<bool> name_modules(const std::vector<Capture>& captures, std::int64_t rank);
 
 // Returns the ranks that have steps in any capture, ascending.
 std::vector<std::int64_t> ranks_with_steps(const std::vector<Capture>& captures);

@@ -1,7 +1,7 @@
-#include "page/deltas.h"
-
+// What the page of a comparison says of both sides together.
 #include "base/arithmetic.h"
 #include "base/units.h"
+#include "page/comparison_page.h"
 #include "page/html/figures.h"
 #include "page/sections.h"
 #include "page/step_grid.h"
@@ -111,10 +111,11 @@ Table delta_table(const Table& base, const Table& changed, const DeltaColumns& c
       other = &changed.rows()[found->second.back()];
       found->second.pop_back();
     }
-    table.add_row(joined(&row, other, keys, values));
+    if (other != nullptr || !columns.of_both) table.add_row(joined(&row, other, keys, values));
   }
   for (std::size_t i = 0; i < changed.rows().size(); ++i)
-    if (!is_joined[i]) table.add_row(joined(nullptr, &changed.rows()[i], keys, values));
+    if (!is_joined[i] && !columns.of_both)
+      table.add_row(joined(nullptr, &changed.rows()[i], keys, values));
   return table;
 }
 
@@ -135,148 +136,127 @@ void put_largest_first(Table& table, std::size_t most) {
 
 namespace {
 
-std::string compare_command(const ComparisonPage& page) {
-  return source_without_run(page.arguments).command("compare");
+// Writes a table of the comparison.
+void write_of_comparison(HtmlWriter& html, const ComparisonPage& page, const Table& table,
+                         const std::string& source, const std::string& caption) {
+  write_table(html, table,
+              {.caption = caption,
+               .command = page.source.command("compare"),
+               .source = source,
+               .most_rows = kMostTableRows});
 }
 
-const RankDelta& shown_delta(const ComparisonPage& page) {
-  return page.found.ranks[*page.found.shown];
+// Writes a table made of what the commands of both sides print: `source` begins with the command.
+void write_of_both(HtmlWriter& html, const ComparisonPage& page, const Table& table,
+                   const std::string& source, const std::string& caption) {
+  const std::string command = source.substr(0, source.find('.'));
+  write_table(html, table,
+              {.caption = caption,
+               .command = page.base.command(command) + "; " + page.changed.command(command),
+               .source = source,
+               .most_rows = kMostTableRows});
+}
+
+// Writes a table of the report, with its title if `caption` is empty.
+void write_compared(HtmlWriter& html, const ComparisonPage& page, std::string_view key,
+                    const std::string& caption = {}) {
+  for (const ReportTable& part : page.report.tables)
+    if (part.key == key)
+      write_of_comparison(html, page, part.table, "compare." + part.key,
+                          caption.empty() ? part.title : caption);
 }
 
 std::string shown_rank(const ComparisonPage& page) {
-  return fmt::format("rank {}'s mean step", shown_delta(page).rank);
+  return fmt::format("rank {}'s mean step", page.found.shown_rank()->rank);
 }
 
-// The time of some work on both sides.
-struct BothTimes {
-  std::int64_t base_ns = 0;
-  std::int64_t changed_ns = 0;
-  double base_calls = 0;
-  double changed_calls = 0;
-
-  std::int64_t delta_ns() const { return changed_ns - base_ns; }
-  void add(const BothTimes& other) {
-    add_to(base_ns, other.base_ns);
-    add_to(changed_ns, other.changed_ns);
-    base_calls += other.base_calls;
-    changed_calls += other.changed_calls;
-  }
-};
-
-struct NamedTimes {
-  std::string name;
-  std::string what;
-  std::string role;
-  BothTimes times;
-  std::string module = {};
-};
-
-// Largest deltas first. `key` and `title` are of the column with the names. A page leaves out
-// columns without any value, such as modules that nobody recorded.
-Table table_of(const RankDelta& step, std::vector<NamedTimes> rows, const std::string& key,
-               const std::string& title) {
-  std::stable_sort(rows.begin(), rows.end(), [](const NamedTimes& a, const NamedTimes& b) {
-    return std::abs(a.times.delta_ns()) > std::abs(b.times.delta_ns());
+// The rows with all their time, also where other work hides it, and with its share of the step.
+// Largest deltas first. Sums over an operator have no role. A page leaves out columns without any
+// value, such as modules that nobody recorded.
+Table work_table(const RankDelta& step, std::vector<RowDelta> rows, bool by_operator) {
+  std::stable_sort(rows.begin(), rows.end(), [](const RowDelta& a, const RowDelta& b) {
+    return std::abs(a.total_delta_ns()) > std::abs(b.total_delta_ns());
   });
   using enum ColumnKind;
-  using Row = NamedTimes;
-  const ColumnsOf<Row> columns{
-      {"delta_total_ns", "Delta", duration, [](auto& of) { return of.times.delta_ns(); }},
-      {"base_total_ns", "Base", duration, [](auto& of) { return of.times.base_ns; }},
-      {"new_total_ns", "New", duration, [](auto& of) { return of.times.changed_ns; }},
-      {"base_share", "Base % step", share,
-       [&](auto& of) { return share_cell(of.times.base_ns, step.base_ns); }},
-      {"new_share", "New % step", share,
-       [&](auto& of) { return share_cell(of.times.changed_ns, step.changed_ns); }},
-      {"base_calls", "Base calls", number, [](auto& of) { return of.times.base_calls; }},
-      {"new_calls", "New calls", number, [](auto& of) { return of.times.changed_calls; }},
-      {"what", "What", text, text_of(&Row::what)},
-      {"role", "Role", text, text_of(&Row::role)},
-      {"module", "Module", text, text_of(&Row::module)},
-      {key, title, text, [](auto& of) { return of.name.empty() ? "(no name)" : of.name; }},
+  using Row = RowDelta;
+  const auto name_of = [](const Row& of) {
+    const std::string name = both_texts(of.base.name, of.changed.name);
+    return name.empty() ? "(no name)" : name;
   };
-  return make_table(rows, columns);
+  return make_table(
+      rows,
+      ColumnsOf<Row>{
+          {"delta_total_ns", "Delta", duration, &Row::total_delta_ns},
+          {"base_total_ns", "Base", duration, path(&Row::base, &RowSums::total_ns)},
+          {"new_total_ns", "New", duration, path(&Row::changed, &RowSums::total_ns)},
+          {"base_share", "Base % step", share,
+           [&](auto& of) { return share_cell(of.base.total_ns, step.base_ns); }},
+          {"new_share", "New % step", share,
+           [&](auto& of) { return share_cell(of.changed.total_ns, step.changed_ns); }},
+          {"base_calls", "Base calls", number, path(&Row::base, &RowSums::calls)},
+          {"new_calls", "New calls", number, path(&Row::changed, &RowSums::calls)},
+          {"what", "What", text, text_of(&Row::what)},
+          {"role", "Role", text, !by_operator, [](auto& of) { return role_name(of.role); }},
+          {"module", "Module", text, text_of(&Row::modules)},
+          {by_operator ? "operator" : "work", by_operator ? "Operator" : "Work", text, name_of},
+      });
 }
 
-BothTimes total_times(const RowDelta& row) {
-  return {row.base.total_ns, row.changed.total_ns, row.base.calls, row.changed.calls};
-}
-
-}  // namespace
-
-void write_compared(HtmlWriter& html, const ComparisonPage& page, std::string_view key,
-                    const std::string& caption) {
-  for (const ReportTable& part : page.report.tables)
-    if (part.key == key)
-      write_table(html, part.table,
-                  {.caption = caption.empty() ? part.title : caption,
-                   .command = compare_command(page),
-                   .source = "compare." + part.key,
-                   .most_rows = kMostTableRows});
-}
-
-void write_rows_of(HtmlWriter& html, const ComparisonPage& page, RowsOf what) {
-  std::vector<NamedTimes> rows;
-  for (const RowDelta& row : page.found.rows) {
-    const bool is_wanted =
-        what == RowsOf::communication ? row.role == Role::communication : is_device_role(row.role);
-    if (!is_wanted) continue;
-    rows.push_back({both_texts(row.base.name, row.changed.name), row.what,
-                    std::string(role_name(row.role)), total_times(row), row.modules()});
-  }
+// Writes the rows of devices, or of communication alone.
+void write_rows_of(HtmlWriter& html, const ComparisonPage& page, bool (*is_wanted)(Role),
+                   std::string_view noun) {
+  std::vector<RowDelta> rows;
+  for (const RowDelta& row : page.found.rows)
+    if (is_wanted(row.role)) rows.push_back(row);
   if (rows.empty()) return;
-  const std::string_view noun =
-      what == RowsOf::communication ? "Communication" : "Kernels, copies and communication";
-  write_table(
-      html, table_of(shown_delta(page), std::move(rows), "work", "Work"),
-      {.caption = fmt::format("{} in {}, also where other work hides it", noun, shown_rank(page)),
-       .command = compare_command(page),
-       .source = "compare.rows",
-       .most_rows = kMostTableRows});
+  write_of_comparison(
+      html, page, work_table(*page.found.shown_rank(), std::move(rows), false), "compare.rows",
+      fmt::format("{} in {}, also where other work hides it", noun, shown_rank(page)));
 }
 
+// Writes the rows by operator: by its work on devices, or by its own time if there is none.
 void write_operators(HtmlWriter& html, const ComparisonPage& page) {
   const std::vector<RowDelta>& all = page.found.rows;
   const bool has_devices = std::any_of(all.begin(), all.end(), [](const RowDelta& row) {
     return is_device_role(row.role) && !(row.base.op.empty() && row.changed.op.empty());
   });
-  std::map<std::string, NamedTimes> operators;
+  std::map<std::string, RowDelta> operators;
   for (const RowDelta& row : all) {
     if (has_devices ? !is_device_role(row.role) : row.role != Role::cpu) continue;
     const std::string name = has_devices ? both_texts(row.base.op, row.changed.op)
                                          : both_texts(row.base.name, row.changed.name);
     if (name.empty()) continue;
-    NamedTimes& one = operators[name];
-    one.name = name;
-    one.times.add(total_times(row));
+    RowDelta& sum = operators[name];
+    sum.base.name = sum.changed.name = name;
+    for (RowSums RowDelta::*const side : {&RowDelta::base, &RowDelta::changed}) {
+      add_to((sum.*side).total_ns, (row.*side).total_ns);
+      (sum.*side).calls += (row.*side).calls;
+    }
   }
   if (operators.empty()) return;
-  std::vector<NamedTimes> rows;
+  std::vector<RowDelta> rows;
   rows.reserve(operators.size());
-  for (auto& [name, one] : operators) rows.push_back(std::move(one));
-  write_table(html, table_of(shown_delta(page), std::move(rows), "operator", "Operator"),
-              {.caption = fmt::format("Operators in {}, by {}", shown_rank(page),
-                                      has_devices ? "the work that they launched on devices"
-                                                  : "their time on the host"),
-               .command = compare_command(page),
-               .source = "page.operators",
-               .most_rows = kMostTableRows});
+  for (auto& [name, sum] : operators) rows.push_back(std::move(sum));
+  write_of_comparison(html, page, work_table(*page.found.shown_rank(), std::move(rows), true),
+                      "page.operators",
+                      fmt::format("Operators in {}, by {}", shown_rank(page),
+                                  has_devices ? "the work that they launched on devices"
+                                              : "their time on the host"));
 }
 
-std::vector<Role> roles_with_time(const std::vector<RankDelta>& ranks) {
-  std::vector<Role> roles;
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
-    if (std::any_of(ranks.begin(), ranks.end(), [&](const RankDelta& rank) {
-          return rank.base_roles[role] != 0 || rank.changed_roles[role] != 0;
-        }))
-      roles.push_back(role);
+// The times of both sides on all ranks.
+RoleTimes role_sums(const std::vector<RankDelta>& ranks) {
+  RoleTimes sums;
+  for (const RankDelta& rank : ranks) {
+    sums.add(rank.base_roles);
+    sums.add(rank.changed_roles);
   }
-  return roles;
+  return sums;
 }
 
+// Writes of each rank how much each role of its mean step changed.
 void write_rank_roles(HtmlWriter& html, const ComparisonPage& page) {
-  const std::vector<Role> roles = roles_with_time(page.found.ranks);
+  const RoleTimes sums = role_sums(page.found.ranks);
   using enum ColumnKind;
   using Row = RankDelta;
   ColumnsOf<Row> columns{
@@ -285,86 +265,43 @@ void write_rank_roles(HtmlWriter& html, const ComparisonPage& page) {
       {"new_ns", "New", duration, &Row::changed_ns},
       {"delta_ns", "Delta", duration, &Row::delta_ns},
   };
-  for (const Role role : roles)
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const Role role = static_cast<Role>(i);
     columns.push_back({fmt::format("delta_{}_ns", role_name(role)),
-                       fmt::format("{} delta", role_name(role)), duration,
-                       [role](auto& of) { return of.changed_roles[role] - of.base_roles[role]; }});
+                       fmt::format("{} delta", role_name(role)), duration, sums[role] > 0,
+                       [role](auto& of) { return of.role_delta_ns(role); }});
+  }
   Table table = make_table(page.found.ranks, columns);
   put_largest_first(table, kMostTableRows);
-  write_table(html, table,
-              {.caption = "How much each role of the mean step changed, by rank",
-               .command = compare_command(page),
-               .source = "page.rank_roles",
-               .most_rows = kMostTableRows});
+  write_of_comparison(html, page, table, "page.rank_roles",
+                      "How much each role of the mean step changed, by rank");
 }
 
-namespace {
-
-struct StepDelta {
-  std::int64_t rank = 0;
-  StepKey step;
-  std::int64_t base_ns = 0;
-  std::int64_t changed_ns = 0;
-
-  std::int64_t delta_ns() const { return changed_ns - base_ns; }
-  std::int64_t size_ns() const { return std::abs(delta_ns()); }
-};
-
-// The steps that both sides have, those that changed most first.
-std::vector<StepDelta> find_step_deltas(const std::vector<RankRoles>& base,
-                                        const std::vector<RankRoles>& changed) {
-  std::vector<StepDelta> deltas;
-  for (const RankRoles& rank : base) {
-    const auto other = std::find_if(changed.begin(), changed.end(),
-                                    [&](const RankRoles& one) { return one.rank == rank.rank; });
-    if (other == changed.end()) continue;
-    std::map<StepKey, std::int64_t> lengths;
-    for (const StepRoles& step : rank.steps)
-      if (step.step.counted) lengths.emplace(key_of(step.step), step.total_ns);
-    for (const StepRoles& step : other->steps)
-      if (const auto found = lengths.find(key_of(step.step));
-          step.step.counted && found != lengths.end())
-        deltas.push_back({rank.rank, found->first, found->second, step.total_ns});
-  }
-  std::stable_sort(deltas.begin(), deltas.end(), [](const StepDelta& a, const StepDelta& b) {
-    return a.size_ns() > b.size_ns();
-  });
-  return deltas;
-}
-
-Table table_of(const std::vector<StepDelta>& deltas) {
-  const bool has_epochs = std::any_of(deltas.begin(), deltas.end(), [](const StepDelta& delta) {
-    return delta.step.epoch != kNoId;
-  });
+// The lengths of the steps that count.
+Table step_lengths(const std::vector<RankRoles>& roles) {
+  struct Row {
+    std::int64_t rank;
+    StepKey step;
+    std::int64_t total_ns;
+  };
   using enum ColumnKind;
-  using Row = StepDelta;
+  const auto known = [](std::int64_t number) { return cell_if(number != kNoId, number); };
   const ColumnsOf<Row> columns{
       {"rank", "Rank", count, &Row::rank},
-      {"epoch", "Epoch", count, has_epochs, [](auto& of) { return of.step.epoch; }},
-      {"step", "Step", count, [](auto& of) { return of.step.number; }},
-      {"base_total_ns", "Base", duration, &Row::base_ns},
-      {"new_total_ns", "New", duration, &Row::changed_ns},
-      {"delta_total_ns", "Delta", duration, &Row::delta_ns},
+      {"run", "Run", count, [](auto& of) { return cell_if(of.step.run > 0, of.step.run + 1); }},
+      {"epoch", "Epoch", count, [=](auto& of) { return known(of.step.epoch); }},
+      {"step", "Step", count, [=](auto& of) { return known(of.step.number); }},
+      {"total_ns", "Total", duration, &Row::total_ns},
   };
-  return make_table(deltas, columns);
+  Table table = empty_table(columns);
+  for (const RankRoles& rank : roles)
+    for (const StepRoles& step : rank.steps)
+      if (step.step.counted) add_row(table, columns, {rank.rank, key_of(step.step), step.total_ns});
+  return table;
 }
 
-// The mean step of one side, split into roles.
-Bar bar_of(const RoleTimes& roles, std::string label, std::int64_t room_ns) {
-  Bar bar{std::move(label), {}, {}};
-  std::int64_t total_ns = 0;
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const std::int64_t ns = roles[static_cast<Role>(i)];
-    if (ns <= 0) continue;
-    total_ns += ns;
-    bar.parts.push_back(time_part(kRoleNames[i], kRoleNames[i], ns, room_ns));
-  }
-  bar.total = format_duration(total_ns);
-  return bar;
-}
-
-}  // namespace
-
+// Writes the heat map of the deltas, and the steps that changed most as a table. Without ranks and
+// steps that both sides have, it says so.
 void write_delta_map(HtmlWriter& html, const ComparisonPage& page) {
   if (page.base.sections.empty() || page.changed.sections.empty()) return;
   html.element("h3", "How much longer each step is, by rank");
@@ -377,42 +314,117 @@ void write_delta_map(HtmlWriter& html, const ComparisonPage& page) {
     return;
   }
   write_delta_grid(html, base, changed);
-  const std::vector<StepDelta> deltas = find_step_deltas(page.base.roles, page.changed.roles);
-  write_table(html, table_of(deltas),
-              {.caption = "The steps that changed most: base, new and delta",
-               .command = source_of(page.base).command("steps") + "; " +
-                          source_of(page.changed).command("steps"),
-               .source = "steps.rows",
-               .most_rows = kMostTableRows});
+  Table steps = delta_table(
+      step_lengths(page.base.roles), step_lengths(page.changed.roles),
+      {.keys = {"rank", "run", "epoch", "step"}, .values = {"total_ns"}, .of_both = true});
+  put_largest_first(steps, 0);
+  write_of_both(html, page, steps, "steps.rows",
+                "The steps that changed most: base, new and delta");
 }
 
+// Writes two bars a rank: the ranks that changed most, if there are many.
 void write_rank_bars(HtmlWriter& html, const ComparisonPage& page) {
   std::vector<RankDelta> ranks = page.found.ranks;
   if (ranks.empty()) return;
-  constexpr std::size_t kMost = kMostBars / 2;
-  html.element("h3", ranks.size() > kMost
-                         ? fmt::format("The mean step on both sides, of the {} ranks of {} that "
-                                       "changed most",
-                                       kMost, ranks.size())
-                         : "The mean step on both sides, by rank");
-  write_command(html, source_without_run(page.arguments), "compare");
-  if (ranks.size() > kMost) {
-    std::stable_sort(ranks.begin(), ranks.end(), [](const RankDelta& a, const RankDelta& b) {
-      return std::abs(a.delta_ns()) > std::abs(b.delta_ns());
-    });
-    ranks.resize(kMost);
-  }
+  const bool is_cut = keep_largest(ranks, kMostBars / 2,
+                                   [](const RankDelta& rank) { return std::abs(rank.delta_ns()); });
+  html.element("h3", is_cut ? fmt::format("The mean step on both sides, of the {} ranks of {} that "
+                                          "changed most",
+                                          ranks.size(), page.found.ranks.size())
+                            : "The mean step on both sides, by rank");
+  write_command(html, page.source, "compare");
   std::int64_t room_ns = 1;
   for (const RankDelta& rank : ranks) room_ns = std::max({room_ns, rank.base_ns, rank.changed_ns});
   std::vector<Bar> bars;
   for (const RankDelta& rank : ranks) {
-    bars.push_back(bar_of(rank.base_roles, fmt::format("rank {} base", rank.rank), room_ns));
-    bars.push_back(bar_of(rank.changed_roles, fmt::format("rank {} new", rank.rank), room_ns));
+    bars.push_back(
+        role_bar(fmt::format("rank {} base", rank.rank), rank.base_roles, rank.base_ns, room_ns));
+    bars.push_back(role_bar(fmt::format("rank {} new", rank.rank), rank.changed_roles,
+                            rank.changed_ns, room_ns));
   }
-  std::vector<std::string_view> names;
-  for (const Role role : roles_with_time(ranks)) names.push_back(role_name(role));
-  write_legend(html, names);
+  write_legend(html, role_names(role_sums(ranks)));
   write_stacked_bars(html, "The mean step of each rank, on both sides", bars);
+}
+
+// A table that both sides have, and what of it is compared.
+struct JoinedTable {
+  std::string_view section;
+  std::string source;  // "comm.rows"
+  std::string caption;
+  DeltaColumns columns;
+};
+
+const std::vector<JoinedTable>& joined_tables() {
+  static const std::vector<JoinedTable> tables{
+      {"time",
+       "steps.summary",
+       "Steps of each rank",
+       {{"rank", "kind", "statistic"}, {"total_ns"}}},
+      {"comm",
+       "comm.rows",
+       "Collectives by kind",
+       {{"collective", "dtype", "bytes", "group_description"},
+        {"latency_ns", "wait_ns", "bus_gbps", "count"}}},
+      {"comm",
+       "stragglers.rows",
+       "Who comes late, by rank",
+       {{"rank"}, {"delay_ns_per_step", "wait_ns_per_step"}}},
+      {"devices",
+       "gpu.rows",
+       "What each device does",
+       {{"rank", "device"}, {"compute_share", "idle_share", "overlap_share", "utilization"}}},
+      {"devices", "gpu.types", "Device time by type of work", {{"type"}, {"share"}}},
+      {"memory",
+       "memory.rows",
+       "Memory by device",
+       {{"rank", "device"}, {"peak_bytes", "reserved_peak_bytes"}}},
+      {"memory",
+       "memory.host",
+       "Counters of memory",
+       {{"rank", "counter", "process", "unit"}, {"most", "end"}}},
+      {"memory",
+       "host.rows",
+       "Counters of the machine",
+       {{"counter", "process", "unit", "kind"}, {"mean", "most"}}},
+  };
+  return tables;
+}
+
+// Writes the tables of the section that both sides have.
+void write_joined(HtmlWriter& html, const ComparisonPage& page, std::string_view section) {
+  for (const JoinedTable& joined : joined_tables()) {
+    if (joined.section != section) continue;
+    const auto base = page.base.tables.find(joined.source);
+    const auto changed = page.changed.tables.find(joined.source);
+    if (base == page.base.tables.end() || changed == page.changed.tables.end()) continue;
+    Table table = delta_table(base->second, changed->second, joined.columns);
+    put_largest_first(table, kMostTableRows);
+    write_of_both(html, page, table, joined.source, joined.caption + ": base, new and delta");
+  }
+}
+
+}  // namespace
+
+void write_deltas(HtmlWriter& html, const ComparisonPage& page, std::string_view section) {
+  if (section == "overview") {
+    write_delta_map(html, page);
+  } else if (section == "time") {
+    write_rank_bars(html, page);
+    write_rank_roles(html, page);
+    write_compared(html, page, "ranks", "How much the mean step changed, by rank");
+    if (page.found.shown)
+      write_compared(html, page, "roles",
+                     fmt::format("Rank {}'s mean step by role", page.found.shown_rank()->rank));
+  } else if (section == "comm") {
+    write_rows_of(
+        html, page, [](Role role) { return role == Role::communication; }, "Communication");
+  } else if (section == "work") {
+    write_compared(html, page, "rows");
+    write_compared(html, page, "structure");
+    write_rows_of(html, page, is_device_role, "Kernels, copies and communication");
+    write_operators(html, page);
+  }
+  write_joined(html, page, section);
 }
 
 }  // namespace traceloom

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <functional>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -27,10 +27,28 @@ void write_asset(HtmlWriter& html, std::string_view element, const PageAsset& as
   html.raw(fmt::format("</{}>\n", element));
 }
 
-}  // namespace
+struct PageSection {
+  std::string_view id;
+  std::string_view name;   // in the contents list
+  std::string_view title;  // nothing for the overview, which asks what the page is about
+  void (*write)(HtmlWriter& html, const PageRun& page);  // nullptr for the definitions
+};
 
-void begin_page(HtmlWriter& html, std::string_view title,
-                const std::vector<std::pair<std::string_view, std::string_view>>& sections) {
+// All sections of a page, in their order.
+constexpr PageSection kPageSections[] = {
+    {"overview", "Overview", "", write_overview},
+    {"time", "Time", "Where the time goes", write_time_section},
+    {"comm", "Communication", "Communication", write_comm_section},
+    {"devices", "Devices", "Devices", write_device_section},
+    {"work", "Kernels, operators", "Kernels and operators", write_work_section},
+    {"code", "Calls", "Calls", write_code_section},
+    {"timeline", "Timeline", "Timeline", write_timeline_section},
+    {"memory", "Memory, host", "Memory and host", write_memory_section},
+    {"files", "Clocks, repairs", "Clocks and repairs", write_files_section},
+    {"definitions", "Definitions", "Definitions", nullptr},
+};
+
+void begin_page(HtmlWriter& html, std::string_view title) {
   html.raw("<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n");
   html.single("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", policy()}});
   html.raw("\n<meta name=viewport content=\"width=device-width, initial-scale=1\">\n");
@@ -41,23 +59,23 @@ void begin_page(HtmlWriter& html, std::string_view title,
   html.raw("</head>\n<body>\n<header>");
   html.element("h1", title);
   html.raw("</header>\n<nav aria-label=Contents><ol>");
-  for (const auto& [id, name] : sections) {
+  for (const PageSection& section : kPageSections) {
     html.open("li");
-    html.element("a", name, {{"href", fmt::format("#{}", id)}});
+    html.element("a", section.name, {{"href", fmt::format("#{}", section.id)}});
     html.close();
   }
   html.raw("</ol></nav>\n<main>\n");
 }
 
-void end_page(HtmlWriter& html, std::string_view command,
-              const std::vector<std::pair<std::string_view, std::string_view>>& short_names) {
+void end_page(HtmlWriter& html, const std::vector<PageSource>& sources) {
   html.raw("</main>\n<footer>");
   html.text("Written by trace-stats " TRACELOOM_VERSION ": ");
-  html.element("code", command);
-  for (const auto& [name, arguments] : short_names) {
+  html.element("code", sources.front().command("report"));
+  for (const PageSource& source : sources) {
+    if (!source.are_arguments_long()) continue;
     html.raw("<details>");
-    html.element("summary", fmt::format("What {} stands for", name));
-    html.element("code", arguments);
+    html.element("summary", fmt::format("What {} stands for", source.short_arguments()));
+    html.element("code", source.arguments);
     html.raw("</details>");
   }
   html.raw("</footer>\n");
@@ -66,67 +84,43 @@ void end_page(HtmlWriter& html, std::string_view command,
   html.raw("</body>\n</html>\n");
 }
 
-namespace {
+}  // namespace
 
-std::string written(const std::function<void(HtmlWriter&)>& write) {
+std::string framed_page(
+    const std::string& title, std::string_view overview, const std::vector<PageSource>& sources,
+    const std::function<void(HtmlWriter& html, std::string_view section)>& write_section) {
   std::string text;
   HtmlWriter html(text);
-  write(html);
+  begin_page(html, title);
+  for (const PageSection& section : kPageSections) {
+    const std::string heading = fmt::format("{}-title", section.id);
+    html.line();
+    html.open("section", {{"id", section.id}, {"aria-labelledby", heading}});
+    html.element("h2", section.title.empty() ? overview : section.title, {{"id", heading}});
+    html.line();
+    write_section(html, section.id);
+    html.close();
+  }
+  end_page(html, sources);
   return text;
 }
 
-}  // namespace
-
-std::vector<std::pair<std::string_view, std::string_view>> contents_list() {
-  std::vector<std::pair<std::string_view, std::string_view>> list;
-  for (const PageSectionName& section : kPageSections) list.emplace_back(section.id, section.name);
-  return list;
-}
-
-PageSide make_page_side(const Run& run, const PageSideOptions& options) {
-  PageSide made{.side = options.side,
-                .name = options.name,
-                .arguments = options.arguments,
-                .why = {},
-                .sections = {},
-                .roles = {},
-                .tables = {}};
+PageSide make_page_side(const Run& run, PageSide side, const std::optional<PageTree>& tree) {
   // The tables of one run need no copy.
-  const PageSource source{run, options.arguments, options.side,
-                          options.side.empty() ? nullptr : &made.tables};
-  PageFacts facts{find_all_roles(run), {}};
-  const auto add = [&](std::string_view id, const std::function<void(HtmlWriter&)>& write) {
-    made.sections.emplace(id, written(write));
-  };
-  add("overview",
-      [&](HtmlWriter& html) { facts.verdict_rank = write_overview(html, source, facts.roles); });
-  add("time", [&](HtmlWriter& html) { write_time_section(html, source, facts); });
-  add("comm", [&](HtmlWriter& html) { write_comm_section(html, source); });
-  add("devices", [&](HtmlWriter& html) { write_device_section(html, source); });
-  add("work", [&](HtmlWriter& html) { write_work_section(html, source); });
-  add("code", [&](HtmlWriter& html) {
-    write_code_section(html, source, options.tree ? &*options.tree : nullptr);
-  });
-  add("timeline", [&](HtmlWriter& html) { write_timeline_section(html, source, facts); });
-  add("memory", [&](HtmlWriter& html) { write_memory_section(html, source); });
-  add("files", [&](HtmlWriter& html) { write_files_section(html, source); });
-  made.roles = std::move(facts.roles);
-  for (RankRoles& rank : made.roles) rank.sets = {};
-  return made;
-}
-
-PageSource source_of(const PageSide& side) {
-  return source_without_run(side.arguments, side.side);
-}
-
-PageSource source_without_run(const std::string& arguments, const std::string& side) {
-  static const Run none;
-  return {none, arguments, side};
-}
-
-std::vector<std::pair<std::string_view, std::string_view>> short_names(const PageSource& source) {
-  if (!source.are_arguments_long()) return {};
-  return {{source.short_arguments(), source.arguments}};
+  PageRun page{side,
+               run,
+               tree,
+               find_all_roles(run),
+               bottleneck_report(run),
+               side.side.empty() ? nullptr : &side.tables};
+  for (const PageSection& section : kPageSections) {
+    if (section.write == nullptr) continue;
+    HtmlWriter html(side.sections[section.id]);
+    section.write(html, page);
+  }
+  side.roles = std::move(page.roles);
+  for (RankRoles& rank : side.roles) rank.sets = {};
+  return side;
 }
 
 namespace {
@@ -149,22 +143,15 @@ void prepare_for_page(RunRequest& request) {
 }
 
 std::string write_page(const Run& run, const PageOptions& options) {
-  std::string page;
-  HtmlWriter html(page);
-  const PageSide side = make_page_side(
-      run, {.side = {}, .name = {}, .arguments = options.arguments, .tree = options.tree});
-  begin_page(html, title_of(run), contents_list());
-  for (const PageSectionName& section : kPageSections) {
-    open_section(html, section.id, section.title);
-    if (section.id == "definitions")
-      write_definitions(html);
-    else
-      html.raw(side.sections.at(section.id));
-    html.close();
-  }
-  const PageSource source{run, options.arguments};
-  end_page(html, source.command("report"), short_names(source));
-  return page;
+  const PageSide side = make_page_side(run, {{options.arguments}}, options.tree);
+  return framed_page(title_of(run), "What limits this run", {side},
+                     [&](HtmlWriter& html, std::string_view section) {
+                       if (const auto text = side.sections.find(section);
+                           text != side.sections.end())
+                         html.raw(text->second);
+                       else
+                         write_definitions(html);
+                     });
 }
 
 }  // namespace traceloom

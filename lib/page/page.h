@@ -6,83 +6,42 @@
 #include "page/sections.h"
 #include "run/run.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace traceloom {
 
-// The frame of a page: its policy, style, contents list and scripts.
+// The frame of a page: its policy, style, contents list, the heads of all sections, and scripts.
 //
-//   begin_page(html, "Traceloom: traces/", {{"overview", "Overview"}});
-//   ...                                                   // the sections
-//   end_page(html, "trace-stats report traces/", {});
+//   framed_page("Traceloom: traces/", "What limits this run", {{"traces/"}},
+//               [&](HtmlWriter& html, std::string_view section) { ... });
 
-// `sections` are the id and the short name of each, in their order.
-void begin_page(HtmlWriter& html, std::string_view title,
-                const std::vector<std::pair<std::string_view, std::string_view>>& sections);
-// `short_names` are the names in the page's commands, as "$RUN", and what they stand for.
-void end_page(HtmlWriter& html, std::string_view command,
-              const std::vector<std::pair<std::string_view, std::string_view>>& short_names);
+// `overview` is the title of the first section. The first of `sources` is that of the page; the
+// foot says what the short names of all of them stand for.
+std::string framed_page(
+    const std::string& title, std::string_view overview, const std::vector<PageSource>& sources,
+    const std::function<void(HtmlWriter& html, std::string_view section)>& write_section);
 
 // PageSide: the sections of a run as HTML, and the numbers of it that a page of two sides compares.
 // The run itself need not stay in memory.
 //
-//   PageSide base = make_page_side(read_run(request), {.side = "base", .name = "base/c0",
-//                                                      .arguments = "base/c0"});
+//   PageSide base = make_page_side(read_run(request), {{"base/c0", "base"}, "base/c0"});
 //   use(base.sections.at("time"), base.tables.at("steps.summary"));
 
-struct PageSectionName {
-  std::string_view id;
-  std::string_view name;   // in the contents list
-  std::string_view title;  // of the section of one run
+struct PageSide : PageSource {
+  std::string name = {};  // of the capture that is shown
+  std::string why = {};   // reason why there are no sections; "" if there are
+  std::map<std::string_view, std::string> sections = {};  // by id, without the definitions
+  std::vector<RankRoles> roles = {};                      // their sets are empty
+  WrittenTables tables = {};
 };
 
-// All sections of a page, in their order.
-inline constexpr PageSectionName kPageSections[] = {
-    {"overview", "Overview", "What limits this run"},
-    {"time", "Time", "Where the time goes"},
-    {"comm", "Communication", "Communication"},
-    {"devices", "Devices", "Devices"},
-    {"work", "Kernels, operators", "Kernels and operators"},
-    {"code", "Calls", "Calls"},
-    {"timeline", "Timeline", "Timeline"},
-    {"memory", "Memory, host", "Memory and host"},
-    {"files", "Clocks, repairs", "Clocks and repairs"},
-    {"definitions", "Definitions", "Definitions"},
-};
-
-struct PageSideOptions {
-  std::string side;       // "base", "new"; "" for the only one
-  std::string name;       // of the capture that is shown
-  std::string arguments;  // of the commands that print its numbers
-  std::optional<PageTree> tree = {};
-};
-
-struct PageSide {
-  std::string side;
-  std::string name;
-  std::string arguments;
-  std::string why;  // reason why there are no sections; "" if there are
-  std::map<std::string_view, std::string> sections;  // by id, without the definitions
-  std::vector<RankRoles> roles;                      // their sets are empty
-  WrittenTables tables;
-};
-
-// The id and the name in the contents list of each section.
-std::vector<std::pair<std::string_view, std::string_view>> contents_list();
-
-PageSide make_page_side(const Run& run, const PageSideOptions& options);
-
-// Returns a source without a run, for the commands of a side, or of a page of two sides.
-PageSource source_of(const PageSide& side);
-PageSource source_without_run(const std::string& arguments, const std::string& side = {});
-
-// Returns what the page's commands name by a short name: "$RUN" and the arguments.
-std::vector<std::pair<std::string_view, std::string_view>> short_names(const PageSource& source);
+// Returns the side, of which only names are known, with its sections.
+PageSide make_page_side(const Run& run, PageSide side, const std::optional<PageTree>& tree = {});
 
 // write_page: one HTML file that shows a run to a person: the verdict first, then where the time
 // goes, and a timeline.

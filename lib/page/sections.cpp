@@ -1,10 +1,9 @@
 #include "page/sections.h"
 
 #include "analysis/reports/tree_report.h"
+#include "base/units.h"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace traceloom {
 
@@ -24,24 +23,16 @@ std::string PageSource::command(std::string_view words, std::string_view tool) c
   return text;
 }
 
-void open_section(HtmlWriter& html, std::string_view id, std::string_view title) {
-  const std::string heading = std::string(id) + "-title";
-  html.line();
-  html.open("section", {{"id", id}, {"aria-labelledby", heading}});
-  html.element("h2", title, {{"id", heading}});
-  html.line();
-}
-
-void write_tables(HtmlWriter& html, const PageSource& source, const Report& report,
-                  const TablesLook& look) {
+void write_tables(HtmlWriter& html, const PageRun& page, const Report& report,
+                  const std::string& caption, std::size_t most_rows) {
   for (const ReportTable& part : report.tables) {
     const std::string name = report.command + '.' + part.key;
     write_table(html, part.table,
-                {.caption = part.title.empty() ? look.caption : part.title,
-                 .command = source.command(look.command),
+                {.caption = part.title.empty() ? caption : part.title,
+                 .command = page.command(report.command),
                  .source = name,
-                 .most_rows = source.room(look.rows)});
-    if (source.written != nullptr) source.written->emplace(name, part.table);
+                 .most_rows = page.room(most_rows)});
+    if (page.written != nullptr) page.written->emplace(name, part.table);
   }
   write_notes(html, report.notes);
 }
@@ -68,6 +59,50 @@ void write_command(HtmlWriter& html, const PageSource& source, std::string_view 
   html.element("code", source.command(words));
   html.close();
   html.line();
+}
+
+void write_canvas(HtmlWriter& html, const PageCanvas& canvas) {
+  html.element("canvas", "",
+               {{"id", canvas.id},
+                {"class", canvas.look},
+                {"data-side", canvas.side},
+                {"tabindex", "0"},
+                {"role", "img"},
+                {"aria-label", canvas.words}});
+  html.element("p", "", {{"id", canvas.status_id}, {"class", "status"}, {"role", "status"}});
+}
+
+void write_choice(HtmlWriter& html, std::string_view label, const std::string& id,
+                  const std::vector<std::pair<std::string, std::string_view>>& choices) {
+  html.open("div", {{"class", "tools"}});
+  html.open("label");
+  html.text(label);
+  html.open("select", {{"id", id}});
+  for (const auto& [value, name] : choices) html.element("option", name, {{"value", value}});
+  html.close();
+  html.close();
+  html.close();
+}
+
+std::vector<std::string_view> role_names(const RoleTimes& times) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < kRoleCount; ++i)
+    if (times[static_cast<Role>(i)] > 0) names.push_back(kRoleNames[i]);
+  return names;
+}
+
+Bar role_bar(std::string label, const RoleTimes& roles, std::int64_t total_ns,
+             std::int64_t room_ns) {
+  Bar bar{std::move(label), format_duration(total_ns), {}};
+  for (std::size_t i = 0; i < kRoleCount; ++i) {
+    const std::int64_t ns = roles[static_cast<Role>(i)];
+    if (ns <= 0) continue;
+    bar.parts.push_back(time_part(kRoleNames[i], kRoleNames[i], ns, room_ns));
+    bar.parts.back().words +=
+        fmt::format(" ({:.1f} %)", 100 * static_cast<double>(ns) /
+                                       static_cast<double>(std::max<std::int64_t>(total_ns, 1)));
+  }
+  return bar;
 }
 
 namespace {

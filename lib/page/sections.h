@@ -3,17 +3,22 @@
 #pragma once
 
 #include "analysis/report.h"
+#include "analysis/reports/bottleneck_report.h"
 #include "analysis/waits/step_roles.h"
+#include "page/html/figures.h"
 #include "page/html/html_writer.h"
 #include "run/run.h"
 #include "table/table.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -43,22 +48,14 @@ inline constexpr std::size_t kMostSideCells = 65'536;
 // Ranks of the table of who waits for whom.
 inline constexpr std::size_t kMostWaiters = 16;
 
-// All sections of the page share these: their frame, tables of reports, notes, and commands.
+// PageSource: the names that a page has for a run, without the run itself.
 //
-//   const PageSource source{run, "traces/"};
-//   open_section(html, "comm", "Communication");
-//   write_tables(html, source, comm_report(source.run, {}), {.command = "comm", .caption =
-//   "Collectives"}); html.close();
-
-// The tables that sections have written, by "steps.summary".
-using WrittenTables = std::map<std::string, Table>;
+//   write_command(html, PageSource{"traces/ --rank 0-3"}, "steps");
 
 struct PageSource {
-  const Run& run;
-  std::string arguments;
+  std::string arguments;  // of the commands that print its numbers
   // "base" or "new" on a page of two sides: ids begin with it, and each side has half the room.
   std::string side = {};
-  WrittenTables* written = nullptr;  // keeps a copy of all tables
 
   std::string id(std::string_view name) const;
   std::size_t room(std::size_t most) const { return side.empty() ? most : most / 2; }
@@ -70,18 +67,8 @@ struct PageSource {
   std::string command(std::string_view words, std::string_view tool = "trace-stats") const;
 };
 
-// The caller closes the section.
-void open_section(HtmlWriter& html, std::string_view id, std::string_view title);
-
-struct TablesLook {
-  std::string_view command;  // of trace-stats, with its options
-  std::string caption;       // of a table that has no title
-  std::size_t rows = kMostTableRows;
-};
-
-// Writes the tables of a report that have rows, and its notes.
-void write_tables(HtmlWriter& html, const PageSource& source, const Report& report,
-                  const TablesLook& look);
+// Writes a command below a figure.
+void write_command(HtmlWriter& html, const PageSource& source, std::string_view words);
 
 void write_notes(HtmlWriter& html, const std::vector<std::string>& notes);
 
@@ -92,8 +79,38 @@ struct PageDefinition {
 
 void write_definition_list(HtmlWriter& html, std::span<const PageDefinition> definitions);
 
-// Writes a command below a figure.
-void write_command(HtmlWriter& html, const PageSource& source, std::string_view words);
+// A canvas that the page's script draws, and the line below it that says what is pointed at.
+struct PageCanvas {
+  std::string id;
+  std::string status_id;
+  std::string_view look;  // a class of page.css: "heat-map", "flame", "timeline"
+  std::string_view side;
+  std::string words;  // for whoever cannot see it
+};
+
+void write_canvas(HtmlWriter& html, const PageCanvas& canvas);
+
+// Writes a list to choose from: values, and what readers see of them.
+void write_choice(HtmlWriter& html, std::string_view label, const std::string& id,
+                  const std::vector<std::pair<std::string, std::string_view>>& choices);
+
+// The names of the roles that take time.
+std::vector<std::string_view> role_names(const RoleTimes& times);
+
+// Returns a bar of `total_ns`, split into roles, in a figure that is `room_ns` wide.
+Bar role_bar(std::string label, const RoleTimes& roles, std::int64_t total_ns,
+             std::int64_t room_ns);
+
+// Keeps the `most` largest rows, the largest first. Returns false, and leaves all in their order,
+// if there are no more.
+template <typename Row, typename Size>
+bool keep_largest(std::vector<Row>& rows, std::size_t most, Size size_of) {
+  if (rows.size() <= most) return false;
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const Row& a, const Row& b) { return size_of(a) > size_of(b); });
+  rows.resize(most);
+  return true;
+}
 
 // PageTree: the tree of calls for the page, from a run that was read with frames.
 //
@@ -114,28 +131,38 @@ void prepare_for_page_tree(RunRequest& request);
 // Leaves out nodes with small shares, until there are at most so many.
 PageTree make_page_tree(const Run& run, std::size_t most_nodes = kMostTreeNodes);
 
+// PageRun: a run as its sections show it, with what several of them need.
+//
+//   write_tables(html, page, comm_report(page.run, {}), "Collectives by kind");
+
+// The tables that sections have written, by "steps.summary".
+using WrittenTables = std::map<std::string, Table>;
+
+struct PageRun : PageSource {
+  const Run& run;
+  const std::optional<PageTree>& tree;  // nullopt if the traces could be read only once
+  std::vector<RankRoles> roles;         // of all steps
+  BottleneckAnswer bottleneck;
+  WrittenTables* written = nullptr;  // keeps a copy of all tables
+};
+
+// Writes the tables of a report that have rows, and its notes. `caption` is that of a table without
+// a title.
+void write_tables(HtmlWriter& html, const PageRun& page, const Report& report,
+                  const std::string& caption, std::size_t most_rows = kMostTableRows);
+
 // The sections of the page, in their order. Each writes what is in it, also if the run has nothing
 // for it: then it says why.
 
-// What several sections need, computed once.
-struct PageFacts {
-  std::vector<RankRoles> roles;  // of all steps
-  // The rank that the verdict names.
-  std::optional<std::int64_t> verdict_rank;
-};
-
-// Returns the rank that the verdict names, for PageFacts.
-std::optional<std::int64_t> write_overview(HtmlWriter& html, const PageSource& source,
-                                           const std::vector<RankRoles>& roles);
-void write_time_section(HtmlWriter& html, const PageSource& source, const PageFacts& facts);
-void write_comm_section(HtmlWriter& html, const PageSource& source);
-void write_device_section(HtmlWriter& html, const PageSource& source);
-void write_work_section(HtmlWriter& html, const PageSource& source);
-// `tree` is nullptr if the traces could be read only once.
-void write_code_section(HtmlWriter& html, const PageSource& source, const PageTree* tree);
-void write_timeline_section(HtmlWriter& html, const PageSource& source, const PageFacts& facts);
-void write_memory_section(HtmlWriter& html, const PageSource& source);
-void write_files_section(HtmlWriter& html, const PageSource& source);
+void write_overview(HtmlWriter& html, const PageRun& page);
+void write_time_section(HtmlWriter& html, const PageRun& page);
+void write_comm_section(HtmlWriter& html, const PageRun& page);
+void write_device_section(HtmlWriter& html, const PageRun& page);
+void write_work_section(HtmlWriter& html, const PageRun& page);
+void write_code_section(HtmlWriter& html, const PageRun& page);
+void write_timeline_section(HtmlWriter& html, const PageRun& page);
+void write_memory_section(HtmlWriter& html, const PageRun& page);
+void write_files_section(HtmlWriter& html, const PageRun& page);
 void write_definitions(HtmlWriter& html);
 
 }  // namespace traceloom

@@ -111,15 +111,19 @@ std::vector<Role> roles_of(const StepGrid& grid, std::size_t most_bytes) {
   return roles;
 }
 
+// The lower byte comes first.
+void append_number(std::string& bytes, unsigned number) {
+  bytes += static_cast<char>(number & 255U);
+  bytes += static_cast<char>(number >> 8U);
+}
+
 std::string cell_bytes(const StepGrid& grid, const std::vector<Role>& roles, std::int64_t most_ns) {
   std::string bytes;
   bytes.reserve(grid.cells.size() * (2 + roles.size()));
   for (const GridCell& cell : grid.cells) {
     const double share = static_cast<double>(cell.total_ns) / static_cast<double>(most_ns);
-    const auto value =
-        static_cast<unsigned>(cell.total_ns < 0 ? 0 : 1 + std::lround(65534 * share));
-    bytes += static_cast<char>(value & 255U);
-    bytes += static_cast<char>(value >> 8U);
+    append_number(bytes,
+                  static_cast<unsigned>(cell.total_ns < 0 ? 0 : 1 + std::lround(65534 * share)));
   }
   for (const Role role : roles)
     for (const GridCell& cell : grid.cells)
@@ -141,13 +145,11 @@ std::string delta_bytes(const std::vector<std::optional<std::int64_t>>& deltas,
   constexpr std::int16_t kNone = std::numeric_limits<std::int16_t>::min();
   std::string bytes;
   bytes.reserve(2 * deltas.size());
-  for (const std::optional<std::int64_t>& delta : deltas) {
-    const auto value = static_cast<std::uint16_t>(
-        delta ? std::lround(32767 * static_cast<double>(*delta) / static_cast<double>(most_ns))
-              : kNone);
-    bytes += static_cast<char>(value & 255U);
-    bytes += static_cast<char>(value >> 8U);
-  }
+  for (const std::optional<std::int64_t>& delta : deltas)
+    append_number(
+        bytes, static_cast<std::uint16_t>(delta ? std::lround(32767 * static_cast<double>(*delta) /
+                                                              static_cast<double>(most_ns))
+                                                : kNone));
   return bytes;
 }
 
@@ -163,57 +165,21 @@ std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std
                        bool is_delta) {
   std::string text;
   JsonWriter json(text);
-  const auto list = [&](std::string_view key, const auto& values) {
-    json.key(key);
-    json.begin_array();
-    for (const auto& value : values) json.value(value);
-    json.end_array();
-  };
   json.begin_object();
-  list("rows", grid.rows);
-  list("first_ranks", grid.first_ranks);
-  list("columns", grid.columns);
-  list("first_steps", grid.first_steps);
-  json.key("row_noun");
-  json.value(grid.ranks_a_row > 1 ? "ranks" : "rank");
-  json.key("max_ns");
-  json.value(most_ns);
-  json.key("is_delta");
-  json.value(is_delta);
+  write_list(json, "rows", grid.rows);
+  write_list(json, "first_ranks", grid.first_ranks);
+  write_list(json, "columns", grid.columns);
+  write_list(json, "first_steps", grid.first_steps);
+  json.member("row_noun", grid.ranks_a_row > 1 ? "ranks" : "rank");
+  json.member("max_ns", most_ns);
+  json.member("is_delta", is_delta);
   json.key("roles");
   json.begin_array();
   for (const Role role : roles) json.value(role_name(role));
   json.end_array();
-  json.key("note");
-  json.value(note_of(grid));
+  json.member("note", note_of(grid));
   json.end_object();
   return text;
-}
-
-void write_choice(HtmlWriter& html, const PageSource& source, const std::vector<Role>& roles) {
-  html.open("div", {{"class", "tools"}});
-  html.open("label");
-  html.text("Colour by ");
-  html.open("select", {{"id", source.id("heat-role")}});
-  html.element("option", "step time", {{"value", "-1"}});
-  for (std::size_t i = 0; i < roles.size(); ++i)
-    html.element("option", role_name(roles[i]), {{"value", std::to_string(i)}});
-  html.close();
-  html.close();
-  html.close();
-}
-
-// `side` is "", "base", "new" or "delta".
-void write_canvas(HtmlWriter& html, const std::string& side, std::string_view words) {
-  const std::string id = side.empty() ? "heat" : side + "-heat";
-  html.element("canvas", "",
-               {{"id", id},
-                {"class", "heat-map"},
-                {"data-side", side},
-                {"tabindex", "0"},
-                {"role", "img"},
-                {"aria-label", words}});
-  html.element("p", "", {{"id", id + "-status"}, {"class", "status"}, {"role", "status"}});
 }
 
 }  // namespace
@@ -245,13 +211,16 @@ void write_step_grid(HtmlWriter& html, const PageSource& source, const StepGrid&
   const std::vector<Role> roles = roles_of(grid, source.room(kMostGridBytes));
   html.element("h3", "Length of each step, by rank");
   html.open("div", {{"data-script", ""}, {"hidden", ""}});
-  write_choice(html, source, roles);
+  std::vector<std::pair<std::string, std::string_view>> choices{{"-1", "step time"}};
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    choices.emplace_back(std::to_string(i), role_name(roles[i]));
+  write_choice(html, "Colour by ", source.id("heat-role"), choices);
   write_canvas(
-      html, source.side,
-      fmt::format("Heat map of {} ranks and {} steps; arrow keys move, Enter shows the "
-                  "step in the timeline. The numbers are in the tables of the section "
-                  "Time.",
-                  grid.rows.size() * grid.ranks_a_row, grid.columns.size() * grid.steps_a_column));
+      html, {source.id("heat"), source.id("heat-status"), "heat-map", source.side,
+             fmt::format(
+                 "Heat map of {} ranks and {} steps; arrow keys move, Enter shows the step in "
+                 "the timeline. The numbers are in the tables of the section Time.",
+                 grid.rows.size() * grid.ranks_a_row, grid.columns.size() * grid.steps_a_column)});
   html.close();
   html.data(source.id("grid"), "application/json", facts_json(grid, roles, most_ns, false));
   html.data(source.id("grid-data"), "text/plain", base64(cell_bytes(grid, roles, most_ns)));
@@ -266,12 +235,13 @@ void write_delta_grid(HtmlWriter& html, const StepGrid& base, const StepGrid& ch
     most_ns = std::max(most_ns, std::abs(deltas.back().value_or(0)));
   }
   html.open("div", {{"data-script", ""}, {"hidden", ""}});
-  write_canvas(
-      html, "delta",
-      fmt::format("Heat map of how much longer each step of the new side is, of {} ranks "
-                  "and {} steps; arrow keys move, Enter shows the step in the timeline. "
-                  "The numbers are in the table below.",
-                  base.rows.size() * base.ranks_a_row, base.columns.size() * base.steps_a_column));
+  write_canvas(html,
+               {"delta-heat", "delta-heat-status", "heat-map", "delta",
+                fmt::format("Heat map of how much longer each step of the new side is, of {} ranks "
+                            "and {} steps; arrow keys move, Enter shows the step in the timeline. "
+                            "The numbers are in the table below.",
+                            base.rows.size() * base.ranks_a_row,
+                            base.columns.size() * base.steps_a_column)});
   html.close();
   html.data("delta-grid", "application/json", facts_json(base, {}, most_ns, true));
   html.data("delta-grid-data", "text/plain", base64(delta_bytes(deltas, most_ns)));
@@ -308,7 +278,7 @@ int level_of(std::int64_t ns, std::int64_t most) {
 
 }  // namespace
 
-void write_wait_matrix(HtmlWriter& html, const PageSource& source, const RankWaits& waits) {
+void write_wait_matrix(HtmlWriter& html, const PageRun& page, const RankWaits& waits) {
   if (waits.ranks.size() < 2 || waits.steps.empty()) return;
   std::vector<std::int64_t> waiting(waits.ranks.size(), 0);
   std::vector<std::int64_t> waited_for(waits.ranks.size(), 0);
@@ -330,7 +300,7 @@ void write_wait_matrix(HtmlWriter& html, const PageSource& source, const RankWai
   });
   if (most == 0) return;
   const auto steps = static_cast<std::int64_t>(waits.steps.size());
-  const auto number = [&](std::size_t place) { return source.run.ranks[waits.ranks[place]].rank; };
+  const auto number = [&](std::size_t place) { return page.run.ranks[waits.ranks[place]].rank; };
   html.element("h3", "Who waits for whom, in a mean step");
   html.element("p",
                "A row waits for the rank of the column: in the steps in which that rank came last.",
@@ -339,7 +309,7 @@ void write_wait_matrix(HtmlWriter& html, const PageSource& source, const RankWai
                     {"tabindex", "0"},
                     {"role", "region"},
                     {"aria-label", "Who waits for whom"}});
-  html.open("table", {{"class", "heat"}, {"id", source.id("waits")}});
+  html.open("table", {{"class", "heat"}, {"id", page.id("waits")}});
   html.raw("<thead><tr>");
   html.element("th", "Rank", {{"scope", "col"}});
   for (const std::size_t late : columns)

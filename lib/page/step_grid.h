@@ -58,6 +58,6 @@ void write_delta_grid(HtmlWriter& html, const StepGrid& base, const StepGrid& ch
 // are more ranks than have room, those that wait longest and those that are waited for longest are
 // shown.
 
-void write_wait_matrix(HtmlWriter& html, const PageSource& source, const RankWaits& waits);
+void write_wait_matrix(HtmlWriter& html, const PageRun& page, const RankWaits& waits);
 
 }  // namespace traceloom

@@ -1,5 +1,4 @@
 #include "analysis/numbers.h"
-#include "analysis/reports/bottleneck_report.h"
 #include "analysis/reports/comm_report.h"
 #include "analysis/reports/dataloader_report.h"
 #include "analysis/reports/steps_report.h"
@@ -58,15 +57,16 @@ std::string cost_of(const Verdict& verdict) {
                      format_duration(cost.of_ns / steps));
 }
 
-void write_verdict(HtmlWriter& html, const PageSource& source, const Verdict& verdict) {
+void write_verdict(HtmlWriter& html, const PageRun& page) {
+  const Verdict& verdict = page.bottleneck.verdict;
   html.open("div", {{"class", fmt::format("verdict {}", limit_name(verdict.kind))},
-                    {"id", source.id("verdict")},
+                    {"id", page.id("verdict")},
                     {"data-kind", limit_name(verdict.kind)}});
   html.element("p", verdict_headline(verdict), {{"class", "lead"}});
   if (const std::string cost = cost_of(verdict); !cost.empty()) html.element("p", cost);
   write_list(html, "Why", verdict.evidence);
   write_list(html, "What to do", advice_lines(verdict));
-  write_command(html, source, "bottleneck");
+  write_command(html, page, "bottleneck");
   html.close();
   html.line();
 }
@@ -156,47 +156,19 @@ void write_others(HtmlWriter& html, const Run& run) {
 
 }  // namespace
 
-std::optional<std::int64_t> write_overview(HtmlWriter& html, const PageSource& source,
-                                           const std::vector<RankRoles>& roles) {
-  const BottleneckAnswer answer = bottleneck_report(source.run);
-  write_verdict(html, source, answer.verdict);
-  write_chips(html, source.run, roles);
-  write_others(html, source.run);
+void write_overview(HtmlWriter& html, const PageRun& page) {
+  write_verdict(html, page);
+  write_chips(html, page.run, page.roles);
+  write_others(html, page.run);
   const StepGrid grid =
-      make_step_grid(roles, source.side.empty() ? kMostGridCells : kMostSideCells);
-  if (!grid.cells.empty()) write_step_grid(html, source, grid);
-  write_tables(html, source, answer.report, {.command = "bottleneck", .caption = "Roles"});
-  return answer.verdict.rank;
+      make_step_grid(page.roles, page.side.empty() ? kMostGridCells : kMostSideCells);
+  if (!grid.cells.empty()) write_step_grid(html, page, grid);
+  write_tables(html, page, page.bottleneck.report, "Roles");
 }
 
 namespace {
 
 // Where the time goes: roles by rank and by step, and the wait for data.
-
-std::vector<std::string_view> roles_with_time(const std::vector<StepRoles>& steps) {
-  std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < kRoleCount; ++i)
-    if (std::any_of(steps.begin(), steps.end(), [&](const StepRoles& step) {
-          return step.exclusive[static_cast<Role>(i)] > 0;
-        }))
-      names.push_back(kRoleNames[i]);
-  return names;
-}
-
-// The parts of a bar whose whole width is `room_ns`.
-std::vector<BarPart> parts_of(const StepRoles& step, std::int64_t room_ns) {
-  std::vector<BarPart> parts;
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const std::int64_t ns = step.exclusive[static_cast<Role>(i)];
-    if (ns > 0)
-      parts.push_back(
-          {kRoleNames[i], static_cast<double>(ns) / static_cast<double>(room_ns),
-           fmt::format("{} {} ({:.1f} %)", kRoleNames[i], format_duration(ns),
-                       100 * static_cast<double>(ns) /
-                           static_cast<double>(std::max<std::int64_t>(step.total_ns, 1)))});
-  }
-  return parts;
-}
 
 std::int64_t longest_ns(const std::vector<StepRoles>& steps) {
   std::int64_t most = 1;
@@ -204,38 +176,36 @@ std::int64_t longest_ns(const std::vector<StepRoles>& steps) {
   return most;
 }
 
-void write_ranks(HtmlWriter& html, const PageSource& source, const std::vector<RankRoles>& roles) {
-  std::vector<StepRoles> means;
-  std::vector<std::int64_t> ranks;
-  for (const RankRoles& rank : roles) {
+void write_ranks(HtmlWriter& html, const PageRun& page) {
+  struct RankMean {
+    std::int64_t rank;
+    StepRoles mean;
+  };
+  std::vector<RankMean> ranks;
+  RoleTimes sums;
+  std::int64_t room_ns = 1;
+  for (const RankRoles& rank : page.roles) {
     StepSum sum;
     sum.add_counted(rank.steps);
     if (sum.count() == 0) continue;
-    means.push_back(sum.mean());
-    ranks.push_back(rank.rank);
+    ranks.push_back({rank.rank, sum.mean()});
+    sums.add(ranks.back().mean.exclusive);
+    room_ns = std::max(room_ns, ranks.back().mean.total_ns);
   }
-  if (means.empty()) return;
-  std::vector<std::size_t> order(means.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const std::size_t most = source.room(kMostBars);
-  const bool is_cut = order.size() > most;
-  if (is_cut) {
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return means[a].total_ns > means[b].total_ns;
-    });
-    order.resize(most);
-  }
+  if (ranks.empty()) return;
+  const std::size_t all = ranks.size();
+  const bool is_cut = keep_largest(ranks, page.room(kMostBars),
+                                   [](const RankMean& one) { return one.mean.total_ns; });
   std::vector<Bar> bars;
-  bars.reserve(order.size());
-  for (const std::size_t i : order)
-    bars.push_back({fmt::format("rank {}", ranks[i]), format_duration(means[i].total_ns),
-                    parts_of(means[i], longest_ns(means))});
+  bars.reserve(ranks.size());
+  for (const auto& [rank, mean] : ranks)
+    bars.push_back(role_bar(fmt::format("rank {}", rank), mean.exclusive, mean.total_ns, room_ns));
   html.element("h3",
                is_cut ? fmt::format("The mean step, of the {} ranks of {} on which it is longest",
-                                    most, ranks.size())
+                                    ranks.size(), all)
                       : "The mean step, by rank");
-  write_command(html, source, "steps");
-  write_legend(html, roles_with_time(means));
+  write_command(html, page, "steps");
+  write_legend(html, role_names(sums));
   write_stacked_bars(html, "The mean step of each rank, split into roles", bars);
 }
 
@@ -244,8 +214,16 @@ struct StepColumn {
   std::int64_t loader_ns = 0;  // the longest exposed wait of a rank
 };
 
-// The mean over ranks of each step; neighbours share a column if there are many.
-void write_steps(HtmlWriter& html, const PageSource& source, const std::vector<RankRoles>& roles) {
+// The steps of all ranks as columns; neighbours share one if there are many.
+struct StepColumns {
+  std::size_t steps = 0;
+  std::size_t a_column = 1;
+  std::vector<std::string> labels = {};
+  std::vector<StepRoles> means = {};  // over ranks, of the longest step of a column
+  std::vector<std::int64_t> loader_ns = {};
+};
+
+StepColumns find_step_columns(const std::vector<RankRoles>& roles) {
   std::map<StepKey, StepColumn> steps;
   for (const RankRoles& rank : roles)
     for (const StepRoles& step : rank.steps) {
@@ -254,138 +232,147 @@ void write_steps(HtmlWriter& html, const PageSource& source, const std::vector<R
       column.sum.add(step);
       column.loader_ns = std::max(column.loader_ns, step.exclusive[Role::dataloader]);
     }
-  if (steps.size() < 2) return;
-  const std::size_t a_column = (steps.size() + kMostColumns - 1) / kMostColumns;
+  StepColumns columns{.steps = steps.size(),
+                      .a_column = (steps.size() + kMostColumns - 1) / kMostColumns};
   const bool epochs = has_epochs(roles);
-  std::vector<std::string> labels;
-  std::vector<StepRoles> means;
-  std::vector<std::int64_t> loader;
   std::size_t i = 0;
   for (const auto& [key, column] : steps) {
     const StepRoles mean = column.sum.mean();
-    if (i++ % a_column == 0) {
-      labels.push_back(step_label(key, epochs));
-      means.push_back(mean);
-      loader.push_back(column.loader_ns);
+    if (i++ % columns.a_column == 0) {
+      columns.labels.push_back(step_label(key, epochs));
+      columns.means.push_back(mean);
+      columns.loader_ns.push_back(column.loader_ns);
       continue;
     }
-    if (mean.total_ns > means.back().total_ns) means.back() = mean;
-    loader.back() = std::max(loader.back(), column.loader_ns);
+    if (mean.total_ns > columns.means.back().total_ns) columns.means.back() = mean;
+    columns.loader_ns.back() = std::max(columns.loader_ns.back(), column.loader_ns);
   }
-  const std::int64_t room_ns = longest_ns(means);
-  std::vector<Bar> bars;
-  std::vector<Bar> waits;
-  const std::int64_t most_wait_ns =
-      std::max<std::int64_t>(*std::max_element(loader.begin(), loader.end()), 1);
-  for (std::size_t k = 0; k < means.size(); ++k) {
-    std::vector<BarPart> parts = parts_of(means[k], room_ns);
-    for (BarPart& part : parts)
-      part.words = fmt::format("step {}: {} of {}", labels[k], part.words,
-                               format_duration(means[k].total_ns));
-    bars.push_back({labels[k], format_duration(means[k].total_ns), std::move(parts)});
-    waits.push_back(
-        {labels[k],
-         format_duration(loader[k]),
-         {{"dataloader", static_cast<double>(loader[k]) / static_cast<double>(most_wait_ns),
-           fmt::format("step {}: {}", labels[k], format_duration(loader[k]))}}});
-  }
-  const std::string last = fmt::format("step {}", labels.back());
-  html.element("h3", a_column > 1 ? fmt::format("Each step, the mean of all ranks; a column is the "
-                                                "longest of {} steps",
-                                                a_column)
-                                  : "Each step, the mean of all ranks");
+  return columns;
+}
+
+void write_step_bars(HtmlWriter& html, const StepColumns& columns, std::int64_t room_ns,
+                     const std::string& words, const std::vector<Bar>& bars) {
   html.element("p", fmt::format("Full height: {}.", format_duration(room_ns)),
                {{"class", "command"}});
-  write_columns(html,
-                fmt::format("{} steps, the longest {}", steps.size(), format_duration(room_ns)),
-                bars, fmt::format("step {}", labels.front()), last);
+  write_columns(html, words, bars, fmt::format("step {}", columns.labels.front()),
+                fmt::format("step {}", columns.labels.back()));
+}
+
+void write_steps(HtmlWriter& html, const PageRun& page) {
+  const StepColumns columns = find_step_columns(page.roles);
+  if (columns.steps < 2) return;
+  const std::int64_t room_ns = longest_ns(columns.means);
+  const std::int64_t most_wait_ns = std::max<std::int64_t>(
+      *std::max_element(columns.loader_ns.begin(), columns.loader_ns.end()), 1);
+  std::vector<Bar> bars;
+  std::vector<Bar> waits;
+  for (std::size_t i = 0; i < columns.means.size(); ++i) {
+    const StepRoles& mean = columns.means[i];
+    const std::string& label = columns.labels[i];
+    bars.push_back(role_bar(label, mean.exclusive, mean.total_ns, room_ns));
+    for (BarPart& part : bars.back().parts)
+      part.words = fmt::format("step {}: {} of {}", label, part.words, bars.back().total);
+    const std::string wait = format_duration(columns.loader_ns[i]);
+    waits.push_back(
+        {label, wait, {time_part("dataloader", "", columns.loader_ns[i], most_wait_ns)}});
+    waits.back().parts.front().words = fmt::format("step {}: {}", label, wait);
+  }
+  html.element("h3",
+               columns.a_column > 1
+                   ? fmt::format("Each step, the mean of all ranks; a column is the longest of {} "
+                                 "steps",
+                                 columns.a_column)
+                   : "Each step, the mean of all ranks");
+  write_step_bars(html, columns, room_ns,
+                  fmt::format("{} steps, the longest {}", columns.steps, format_duration(room_ns)),
+                  bars);
   if (most_wait_ns <= 1) return;
   html.element("h3", "Wait for data in each step, of the rank that waits longest");
-  write_command(html, source, "dataloader");
-  html.element("p", fmt::format("Full height: {}.", format_duration(most_wait_ns)),
-               {{"class", "command"}});
-  write_columns(html, fmt::format("Wait for data, at most {}", format_duration(most_wait_ns)),
-                waits, fmt::format("step {}", labels.front()), last);
+  write_command(html, page, "dataloader");
+  write_step_bars(html, columns, most_wait_ns,
+                  fmt::format("Wait for data, at most {}", format_duration(most_wait_ns)), waits);
 }
 
 // The first table of `steps`, longest steps first if not all have room.
-Report steps_for_page(const PageSource& source) {
-  Report report = steps_report(source.run, {.most_rows = kMostKinds});
+Report steps_for_page(const PageRun& page) {
+  Report report = steps_report(page.run, {.most_rows = kMostKinds});
   Table& rows = report.tables.front().table;
-  if (rows.rows().size() > source.room(kMostTableRows)) rows.sort_by("total_ns");
+  if (rows.rows().size() > page.room(kMostTableRows)) rows.sort_by("total_ns");
   return report;
 }
 
 }  // namespace
 
-void write_time_section(HtmlWriter& html, const PageSource& source, const PageFacts& facts) {
-  write_ranks(html, source, facts.roles);
-  write_steps(html, source, facts.roles);
-  write_tables(html, source, steps_for_page(source), {.command = "steps", .caption = "Steps"});
-  write_tables(html, source, dataloader_report(source.run),
-               {.command = "dataloader", .caption = "Wait for data"});
+void write_time_section(HtmlWriter& html, const PageRun& page) {
+  write_ranks(html, page);
+  write_steps(html, page);
+  write_tables(html, page, steps_for_page(page), "Steps");
+  write_tables(html, page, dataloader_report(page.run), "Wait for data");
 }
 
 namespace {
 
 // Communication: transfers and waiting by rank, who waits for whom, collectives by kind.
 
-std::int64_t number_in(const std::vector<Cell>& row, std::size_t column) {
-  const auto* const number = std::get_if<std::int64_t>(&row[column]);
+// Returns 0 for an empty cell, and for a column that the table does not have.
+std::int64_t number_in(const Table& table, const std::vector<Cell>& row, std::string_view key) {
+  const std::optional<std::size_t> column = table.find_column(key);
+  const auto* const number = column ? std::get_if<std::int64_t>(&row[*column]) : nullptr;
   return number == nullptr ? 0 : *number;
 }
 
-// The rows "(all)" of the table of times: of each rank, what moves data and what waits.
-void write_transfers(HtmlWriter& html, const PageSource& source, const Report& report) {
-  const auto found = std::find_if(report.tables.begin(), report.tables.end(),
-                                  [](const ReportTable& part) { return part.key == "times"; });
-  if (found == report.tables.end()) return;
-  const Table& table = found->table;
-  const auto rank = table.find_column("rank");
-  const auto busy = table.find_column("busy_ns");
-  const auto transfer = table.find_column("transfer_ns");
-  const auto waiting = table.find_column("waiting_ns");
-  const auto collective = table.find_column("collective");
-  if (!rank || !busy || !transfer || !waiting || !collective) return;
-  std::vector<const std::vector<Cell>*> rows;
-  std::int64_t room_ns = 1;
-  for (const std::vector<Cell>& row : table.rows()) {
-    const auto* const name = std::get_if<std::string>(&row[*collective]);
-    if (name == nullptr || *name != "(all)") continue;
-    rows.push_back(&row);
-    room_ns = std::max(room_ns, number_in(row, *busy));
+struct TransferTime {
+  std::int64_t rank;
+  std::int64_t busy_ns;
+  std::int64_t transfer_ns;
+  std::int64_t waiting_ns;
+};
+
+// Reads the rows "(all)" of the table of times: of each rank, what moves data and what waits.
+std::vector<TransferTime> find_transfers(const Report& report) {
+  std::vector<TransferTime> found;
+  for (const ReportTable& part : report.tables) {
+    const std::optional<std::size_t> name = part.table.find_column("collective");
+    if (part.key != "times" || !name) continue;
+    for (const std::vector<Cell>& row : part.table.rows())
+      if (row[*name] == Cell("(all)"))
+        found.push_back({number_in(part.table, row, "rank"), number_in(part.table, row, "busy_ns"),
+                         number_in(part.table, row, "transfer_ns"),
+                         number_in(part.table, row, "waiting_ns")});
   }
-  if (rows.empty()) return;
-  const std::size_t most = source.room(kMostBars);
-  std::stable_sort(rows.begin(), rows.end(), [&](const auto* a, const auto* b) {
-    return rows.size() > most && number_in(*a, *busy) > number_in(*b, *busy);
-  });
-  rows.resize(std::min(rows.size(), most));
+  return found;
+}
+
+void write_transfers(HtmlWriter& html, const PageRun& page, const Report& report) {
+  std::vector<TransferTime> ranks = find_transfers(report);
+  if (ranks.empty()) return;
+  std::int64_t room_ns = 1;
+  for (const TransferTime& one : ranks) room_ns = std::max(room_ns, one.busy_ns);
+  keep_largest(ranks, page.room(kMostBars), [](const TransferTime& one) { return one.busy_ns; });
   std::vector<Bar> bars;
-  bars.reserve(rows.size());
-  for (const auto* const row : rows)
-    bars.push_back({fmt::format("rank {}", number_in(*row, *rank)),
-                    format_duration(number_in(*row, *busy)),
-                    {time_part("transfer", "transfer", number_in(*row, *transfer), room_ns),
-                     time_part("waiting", "waiting", number_in(*row, *waiting), room_ns)}});
+  bars.reserve(ranks.size());
+  for (const TransferTime& one : ranks)
+    bars.push_back({fmt::format("rank {}", one.rank),
+                    format_duration(one.busy_ns),
+                    {time_part("transfer", "transfer", one.transfer_ns, room_ns),
+                     time_part("waiting", "waiting", one.waiting_ns, room_ns)}});
   html.element("h3", "Moving data and waiting, by rank");
-  write_command(html, source, "comm --table times");
+  write_command(html, page, "comm --table times");
   write_legend(html, {"transfer", "waiting"});
   write_stacked_bars(html, "Time in collectives of each rank", bars);
 }
 
 }  // namespace
 
-void write_comm_section(HtmlWriter& html, const PageSource& source) {
-  const Report stragglers = stragglers_report(source.run);
+void write_comm_section(HtmlWriter& html, const PageRun& page) {
+  const Report stragglers = stragglers_report(page.run);
   for (const std::string& line : stragglers.headline) html.element("p", line);
-  const Report comm = comm_report(source.run, {});
-  write_transfers(html, source, comm);
-  const std::vector<RankRoles> roles = find_main_roles(source.run);
-  write_wait_matrix(html, source, find_waits(source.run, roles));
-  write_tables(html, source, stragglers,
-               {.command = "stragglers", .caption = "Who comes late, by rank"});
-  write_tables(html, source, comm, {.command = "comm", .caption = "Collectives by kind"});
+  const Report comm = comm_report(page.run, {});
+  write_transfers(html, page, comm);
+  const std::vector<RankRoles> roles = find_main_roles(page.run);
+  write_wait_matrix(html, page, find_waits(page.run, roles));
+  write_tables(html, page, stragglers, "Who comes late, by rank");
+  write_tables(html, page, comm, "Collectives by kind");
 }
 
 }  // namespace traceloom

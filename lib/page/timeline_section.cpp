@@ -35,24 +35,13 @@ void write_rows(JsonWriter& json, const Timeline& timeline) {
   json.begin_array();
   for (const TimelineRow& row : timeline.rows) {
     json.begin_object();
-    json.key("rank");
-    json.value(row.rank);
-    json.key("label");
-    json.value(row.label);
-    json.key("slices");
-    json.value(row.slices);
-    json.key("bins");
-    json.value(row.bins);
-    json.key("depths");
-    json.value(row.lines);
-    if (row.is_thin) {
-      json.key("thin");
-      json.value(true);
-    }
-    if (row.is_last) {
-      json.key("last");
-      json.value(true);
-    }
+    json.member("rank", row.rank);
+    json.member("label", row.label);
+    json.member("slices", row.slices);
+    json.member("bins", row.bins);
+    json.member("depths", row.lines);
+    if (row.is_thin) json.member("thin", true);
+    if (row.is_last) json.member("last", true);
     json.end_object();
   }
   json.end_array();
@@ -63,10 +52,8 @@ void write_times(JsonWriter& json, const Timeline& timeline) {
   json.begin_array();
   for (const TimelineWindow& window : timeline.windows) {
     json.begin_object();
-    json.key("start");
-    json.value(window.time.from_ns);
-    json.key("end");
-    json.value(window.time.to_ns);
+    json.member("start", window.time.from_ns);
+    json.member("end", window.time.to_ns);
     json.end_object();
   }
   json.end_array();
@@ -86,20 +73,12 @@ std::string facts_json_of(const Timeline& timeline) {
   std::string text;
   JsonWriter json(text);
   json.begin_object();
-  json.key("end");
-  json.value(timeline.end_ns);
-  json.key("kept");
-  json.value(kept_text(timeline));
-  json.key("roles");
-  json.begin_array();
-  for (const std::string_view role : kRoleNames) json.value(role);
-  json.end_array();
+  json.member("end", timeline.end_ns);
+  json.member("kept", kept_text(timeline));
+  write_list(json, "roles", kRoleNames);
   write_times(json, timeline);
   write_rows(json, timeline);
-  json.key("names");
-  json.begin_array();
-  for (const std::string& name : timeline.names) json.value(name);
-  json.end_array();
+  write_list(json, "names", timeline.names);
   json.end_object();
   return text;
 }
@@ -142,9 +121,9 @@ TimelineLimits limits_of(const PageSource& source) {
 
 }  // namespace
 
-void write_timeline_section(HtmlWriter& html, const PageSource& source, const PageFacts& facts) {
+void write_timeline_section(HtmlWriter& html, const PageRun& page) {
   const Timeline timeline =
-      make_timeline(source.run, facts.roles, limits_of(source), facts.verdict_rank);
+      make_timeline(page.run, page.roles, limits_of(page), page.bottleneck.verdict.rank);
   if (timeline.rows.empty()) {
     html.element("p", "No spans that analyses use are in these traces.");
     return;
@@ -152,26 +131,17 @@ void write_timeline_section(HtmlWriter& html, const PageSource& source, const Pa
   html.open("div", {{"data-script", ""}, {"hidden", ""}});
   write_buttons(html, timeline);
   write_legend(html, {kRoleNames.begin(), kRoleNames.end()});
-  html.element(
-      "canvas", "",
-      {{"id", source.id("timeline-canvas")},
-       {"class", "timeline"},
-       {"data-side", source.side},
-       {"tabindex", "0"},
-       {"role", "img"},
-       {"aria-label",
-        "Timeline of all ranks; W and S zoom, A and D move, 0 shows all. The numbers are in the "
-        "tables of the other sections."}});
-  html.element("p", "",
-               {{"id", source.id("timeline-status")}, {"class", "status"}, {"role", "status"}});
+  write_canvas(html, {page.id("timeline-canvas"), page.id("timeline-status"), "timeline", page.side,
+                      "Timeline of all ranks; W and S zoom, A and D move, 0 shows all. The numbers "
+                      "are in the tables of the other sections."});
   html.close();
   html.element("p",
                "Point at a span for its name; drag to move; turn the wheel over the clicked "
                "timeline to zoom.");
-  if (source.side.empty()) write_viewer(html, source);
-  html.data(source.id("timeline-facts"), "application/json", facts_json_of(timeline));
-  html.data(source.id("timeline-slices"), "text/plain", base64(timeline.slices));
-  html.data(source.id("timeline-shades"), "text/plain", base64(timeline.shades));
+  if (page.side.empty()) write_viewer(html, page);
+  html.data(page.id("timeline-facts"), "application/json", facts_json_of(timeline));
+  html.data(page.id("timeline-slices"), "text/plain", base64(timeline.slices));
+  html.data(page.id("timeline-shades"), "text/plain", base64(timeline.shades));
 }
 
 // No text of a trace can look like the start, since '<' is escaped in all of them.

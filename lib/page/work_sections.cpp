@@ -24,16 +24,11 @@
 namespace traceloom {
 namespace {
 
-void write_devices(HtmlWriter& html, const PageSource& source) {
-  std::vector<DeviceTimes> devices = device_times(source.run);
+void write_devices(HtmlWriter& html, const PageRun& page) {
+  std::vector<DeviceTimes> devices = device_times(page.run);
   if (devices.empty()) return;
-  const std::size_t most = source.room(kMostBars);
-  if (devices.size() > most) {
-    std::stable_sort(
-        devices.begin(), devices.end(),
-        [](const DeviceTimes& a, const DeviceTimes& b) { return a.idle_ns > b.idle_ns; });
-    devices.resize(most);
-  }
+  keep_largest(devices, page.room(kMostBars),
+               [](const DeviceTimes& device) { return device.idle_ns; });
   std::int64_t room_ns = 1;
   for (const DeviceTimes& device : devices) room_ns = std::max(room_ns, device.total_ns);
   std::vector<Bar> bars;
@@ -51,74 +46,55 @@ void write_devices(HtmlWriter& html, const PageSource& source) {
   html.element("p",
                "Blue: compute. Orange: communication that no kernel hides. Pink: copies that "
                "nothing hides. Grey: idle.");
-  write_command(html, source, "gpu");
+  write_command(html, page, "gpu");
   write_stacked_bars(html, "Compute, exposed communication, exposed copies and idle time", bars);
 }
 
-void write_flame(HtmlWriter& html, const PageSource& source) {
+void write_flame(HtmlWriter& html, const PageRun& page) {
   html.open("div", {{"data-script", ""}, {"hidden", ""}});
-  html.open("div", {{"class", "tools"}});
-  html.open("label");
-  html.text("Width by ");
-  html.open("select", {{"id", source.id("flame-time")}});
-  html.element("option", "time on the host", {{"value", "host"}});
-  html.element("option", "time on devices", {{"value", "device"}});
-  html.close();
-  html.close();
-  html.close();
-  html.element("canvas", "",
-               {{"id", source.id("flame")},
-                {"class", "flame"},
-                {"tabindex", "0"},
-                {"role", "img"},
-                {"aria-label",
-                 "Flame graph of the tree below; arrow keys move, Enter zooms into a "
-                 "call, Escape shows all. The numbers are in the table below."}});
-  html.element("p", "",
-               {{"id", source.id("flame-status")}, {"class", "status"}, {"role", "status"}});
+  write_choice(html, "Width by ", page.id("flame-time"),
+               {{"host", "time on the host"}, {"device", "time on devices"}});
+  write_canvas(html, {page.id("flame"), page.id("flame-status"), "flame", page.side,
+                      "Flame graph of the tree below; arrow keys move, Enter zooms into a call, "
+                      "Escape shows all. The numbers are in the table below."});
   html.close();
   html.line();
 }
 
 }  // namespace
 
-void write_device_section(HtmlWriter& html, const PageSource& source) {
-  write_devices(html, source);
-  write_tables(html, source, gpu_report(source.run),
-               {.command = "gpu", .caption = "Devices", .rows = 40});
-  write_tables(html, source, idle_report(source.run, {}),
-               {.command = "idle", .caption = "Why devices are idle", .rows = 20});
-  write_tables(html, source, launch_report(source.run, {}),
-               {.command = "launch", .caption = "Launches by stream", .rows = 20});
-  write_tables(html, source, memcpy_report(source.run, {}),
-               {.command = "memcpy", .caption = "Copies and fills", .rows = 20});
+void write_device_section(HtmlWriter& html, const PageRun& page) {
+  write_devices(html, page);
+  write_tables(html, page, gpu_report(page.run), "Devices", 40);
+  write_tables(html, page, idle_report(page.run, {}), "Why devices are idle", 20);
+  write_tables(html, page, launch_report(page.run, {}), "Launches by stream", 20);
+  write_tables(html, page, memcpy_report(page.run, {}), "Copies and fills", 20);
 }
 
-void write_work_section(HtmlWriter& html, const PageSource& source) {
-  write_tables(html, source, kernels_report(source.run, {}),
-               {.command = "kernels", .caption = "Kernels"});
-  write_tables(html, source, ops_report(source.run, {}),
-               {.command = "ops", .caption = "Operators"});
+void write_work_section(HtmlWriter& html, const PageRun& page) {
+  write_tables(html, page, kernels_report(page.run, {}), "Kernels");
+  write_tables(html, page, ops_report(page.run, {}), "Operators");
 }
 
-void write_code_section(HtmlWriter& html, const PageSource& source, const PageTree* tree) {
-  if (tree == nullptr) {
+void write_code_section(HtmlWriter& html, const PageRun& page) {
+  if (!page.tree) {
     html.element(
         "p",
         "The traces came through a pipe, so they could be read only once, without the calls. "
         "Give files for a flame graph.");
     return;
   }
-  if (!tree->table.rows().empty()) {
+  const PageTree& tree = *page.tree;
+  if (!tree.table.rows().empty()) {
     html.element("p", "What was called within what, all ranks and threads together.");
-    write_flame(html, source);
-    write_table(html, tree->table,
+    write_flame(html, page);
+    write_table(html, tree.table,
                 {.caption = "Tree of calls",
-                 .command = source.command(tree->command),
+                 .command = page.command(tree.command),
                  .source = "tree.rows",
                  .is_tree = true});
   }
-  write_notes(html, tree->notes);
+  write_notes(html, tree.notes);
 }
 
 namespace {
@@ -150,39 +126,51 @@ std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& points) {
   return kept;
 }
 
-void write_device_curves(HtmlWriter& html, const PageSource& source) {
-  std::vector<DeviceMemory> devices = find_device_memory(source.run);
-  if (devices.empty()) return;
-  std::stable_sort(devices.begin(), devices.end(),
-                   [](const DeviceMemory& a, const DeviceMemory& b) {
-                     return a.peak().allocated > b.peak().allocated;
-                   });
-  html.element("h3", devices.size() > kMostCurves
+// A curve, and how much it matters: there is room for some.
+struct RankedCurve {
+  double weight;
+  Curve curve;
+};
+
+void write_curves(HtmlWriter& html, std::vector<RankedCurve> curves) {
+  std::stable_sort(curves.begin(), curves.end(),
+                   [](const RankedCurve& a, const RankedCurve& b) { return a.weight > b.weight; });
+  curves.resize(std::min(curves.size(), kMostCurves));
+  html.open("div", {{"class", "curves"}});
+  for (const RankedCurve& one : curves) write_curve(html, one.curve);
+  html.close();
+}
+
+RankedCurve curve_of(const DeviceMemory& device) {
+  const std::int64_t peak = device.peak().allocated;
+  Curve curve{
+      .title = fmt::format("rank {} {}", device.rank, device.name()),
+      .words = "peak " + format_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(peak, 0))),
+      .points = {},
+      .second = {},
+      .has_steps = true};
+  for (const MemoryPoint& point : device.curve) {
+    curve.points.push_back({point.at_ns, static_cast<double>(point.allocated)});
+    if (point.reserved != kNotGiven)
+      curve.second.push_back({point.at_ns, static_cast<double>(point.reserved)});
+  }
+  curve.points = thinned(curve.points);
+  curve.second = thinned(curve.second);
+  return {static_cast<double>(peak), std::move(curve)};
+}
+
+void write_device_curves(HtmlWriter& html, const PageRun& page) {
+  std::vector<RankedCurve> curves;
+  for (const DeviceMemory& device : find_device_memory(page.run))
+    curves.push_back(curve_of(device));
+  if (curves.empty()) return;
+  html.element("h3", curves.size() > kMostCurves
                          ? fmt::format("Memory of the {} devices of {} with the highest peaks",
-                                       kMostCurves, devices.size())
+                                       kMostCurves, curves.size())
                          : "Memory of each device");
   html.element("p", "Line: allocated. Dashes: reserved by the allocator.", {{"class", "command"}});
-  write_command(html, source, fmt::format("memory --curve {}", kMostCurvePoints));
-  devices.resize(std::min(devices.size(), kMostCurves));
-  html.open("div", {{"class", "curves"}});
-  for (const DeviceMemory& device : devices) {
-    Curve curve{
-        .title = fmt::format("rank {} {}", device.rank, device.name()),
-        .words = fmt::format("peak {}", format_bytes(static_cast<std::uint64_t>(
-                                            std::max<std::int64_t>(device.peak().allocated, 0)))),
-        .points = {},
-        .second = {},
-        .has_steps = true};
-    for (const MemoryPoint& point : device.curve) {
-      curve.points.push_back({point.at_ns, static_cast<double>(point.allocated)});
-      if (point.reserved != kNotGiven)
-        curve.second.push_back({point.at_ns, static_cast<double>(point.reserved)});
-    }
-    curve.points = thinned(curve.points);
-    curve.second = thinned(curve.second);
-    write_curve(html, curve);
-  }
-  html.close();
+  write_command(html, page, fmt::format("memory --curve {}", kMostCurvePoints));
+  write_curves(html, std::move(curves));
 }
 
 std::string value_text(double value, QuantityUnit unit) {
@@ -201,61 +189,53 @@ std::string value_text(double value, QuantityUnit unit) {
   return fmt::format("{:.4g}", value);
 }
 
-// Shows the counters of the first rank that vary most for their size: a flat line shows nothing.
-void write_host_curves(HtmlWriter& html, const PageSource& source) {
-  if (source.run.ranks.empty()) return;
-  const RankEvents& rank = source.run.ranks.front();
-  struct Found {
-    double variation;
-    Curve curve;
-  };
-  std::vector<Found> found;
-  for (const CounterSeries& series : find_counters(source.run, rank)) {
-    if (series.values.size() < 3) continue;
-    Curve curve{
-        .title = series.process.empty() ? series.name : series.name + ", process " + series.process,
-        .words = {},
-        .points = {},
-        .second = {},
-        .has_steps = false};
-    double sum = 0;
-    double squares = 0;
-    double most = 0;
-    for (const CounterValue& value : series.values) {
-      curve.points.push_back({value.at_ns, value.value});
-      sum += value.value;
-      squares += value.value * value.value;
-      most = std::max(most, value.value);
-    }
-    const auto count = static_cast<double>(series.values.size());
-    const double mean = sum / count;
-    const double variation =
-        mean > 0 ? std::sqrt(std::max(squares / count - mean * mean, 0.0)) / mean : 0;
-    if (!(variation > 0)) continue;
-    curve.words = "at most " + value_text(most, series.unit);
-    curve.points = thinned(curve.points);
-    found.push_back({variation, std::move(curve)});
+// Weighs a counter by how much it varies for its size: a flat line shows nothing.
+RankedCurve curve_of(const CounterSeries& series) {
+  Curve curve{
+      .title = series.process.empty() ? series.name : series.name + ", process " + series.process,
+      .words = {},
+      .points = {},
+      .second = {},
+      .has_steps = false};
+  double sum = 0;
+  double squares = 0;
+  double most = 0;
+  for (const CounterValue& value : series.values) {
+    curve.points.push_back({value.at_ns, value.value});
+    sum += value.value;
+    squares += value.value * value.value;
+    most = std::max(most, value.value);
   }
-  if (found.empty()) return;
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Found& a, const Found& b) { return a.variation > b.variation; });
+  const auto count = static_cast<double>(series.values.size());
+  const double mean = sum / count;
+  const double variation =
+      mean > 0 ? std::sqrt(std::max(squares / count - mean * mean, 0.0)) / mean : 0;
+  curve.words = "at most " + value_text(most, series.unit);
+  curve.points = thinned(curve.points);
+  return {variation, std::move(curve)};
+}
+
+// Shows the counters of the first rank.
+void write_host_curves(HtmlWriter& html, const PageRun& page) {
+  if (page.run.ranks.empty()) return;
+  const RankEvents& rank = page.run.ranks.front();
+  std::vector<RankedCurve> curves;
+  for (const CounterSeries& series : find_counters(page.run, rank))
+    if (series.values.size() >= 3) curves.push_back(curve_of(series));
+  std::erase_if(curves, [](const RankedCurve& one) { return !(one.weight > 0); });
+  if (curves.empty()) return;
   html.element("h3", fmt::format("Counters of the machine of rank {}", rank.rank));
-  write_command(html, source, "host");
-  found.resize(std::min(found.size(), kMostCurves));
-  html.open("div", {{"class", "curves"}});
-  for (const Found& one : found) write_curve(html, one.curve);
-  html.close();
+  write_command(html, page, "host");
+  write_curves(html, std::move(curves));
 }
 
 }  // namespace
 
-void write_memory_section(HtmlWriter& html, const PageSource& source) {
-  write_device_curves(html, source);
-  write_host_curves(html, source);
-  write_tables(html, source, memory_report(source.run, {}, {}),
-               {.command = "memory", .caption = "Memory by device", .rows = 40});
-  write_tables(html, source, host_report(source.run, {}),
-               {.command = "host", .caption = "Counters of the machine", .rows = 60});
+void write_memory_section(HtmlWriter& html, const PageRun& page) {
+  write_device_curves(html, page);
+  write_host_curves(html, page);
+  write_tables(html, page, memory_report(page.run, {}, {}), "Memory by device", 40);
+  write_tables(html, page, host_report(page.run, {}), "Counters of the machine");
 }
 
 namespace {
@@ -314,12 +294,11 @@ constexpr PageDefinition kDefinitions[] = {
 
 }  // namespace
 
-void write_files_section(HtmlWriter& html, const PageSource& source) {
-  Report info = info_report(source.run);
-  add_clocks(source.run, info);
-  write_tables(html, source, check_report(source.run).report,
-               {.command = "check", .caption = "Problems of each file"});
-  write_tables(html, source, info, {.command = "info", .caption = "Files"});
+void write_files_section(HtmlWriter& html, const PageRun& page) {
+  Report info = info_report(page.run);
+  add_clocks(page.run, info);
+  write_tables(html, page, check_report(page.run).report, "Problems of each file");
+  write_tables(html, page, info, "Files");
 }
 
 void write_definitions(HtmlWriter& html) {

@@ -59,27 +59,29 @@ std::vector<std::string> wrap_words(std::string_view text, std::size_t width) {
 
 namespace {
 
-bool fits(const Cell& cell, ColumnKind kind) {
-  if (std::holds_alternative<std::monostate>(cell)) return true;
-  switch (kind) {
-    case ColumnKind::text:
-      return std::holds_alternative<std::string>(cell);
-    case ColumnKind::count:
-    case ColumnKind::duration:
-    case ColumnKind::bytes:
-      return std::holds_alternative<std::int64_t>(cell);
-    case ColumnKind::share:
-    case ColumnKind::number:
-    case ColumnKind::quantity:
-      return std::holds_alternative<double>(cell);
-    case ColumnKind::flag:
-      return std::holds_alternative<bool>(cell);
-  }
-  return false;
+template <typename Value>
+bool holds(const Cell& cell) {
+  return std::holds_alternative<Value>(cell);
+}
+
+struct KindFacts {
+  std::string_view name;
+  bool (*holds)(const Cell& cell);  // a value of this kind
+};
+
+// In the order of ColumnKind.
+constexpr KindFacts kKinds[] = {
+    {"text", holds<std::string>}, {"count", holds<std::int64_t>}, {"duration", holds<std::int64_t>},
+    {"share", holds<double>},     {"number", holds<double>},      {"bytes", holds<std::int64_t>},
+    {"flag", holds<bool>},        {"quantity", holds<double>},
+};
+
+const KindFacts& facts_of(ColumnKind kind) {
+  return kKinds[static_cast<std::size_t>(kind)];
 }
 
 bool is_empty(const Cell& cell) {
-  return std::holds_alternative<std::monostate>(cell);
+  return holds<std::monostate>(cell);
 }
 
 // Returns the depth of a nested row; an empty cell and a negative number mean the top.
@@ -102,7 +104,7 @@ Table::Table(std::vector<Column> columns) : declared_(std::move(columns)) {
 void Table::add_row(std::vector<Cell> row) {
   if (row.size() != columns_.size()) throw std::invalid_argument("a row needs one cell a column");
   for (std::size_t i = 0; i < row.size(); ++i)
-    if (!fits(row[i], columns_[i].kind))
+    if (!is_empty(row[i]) && !facts_of(columns_[i].kind).holds(row[i]))
       throw std::invalid_argument("a cell of another kind than its column " + columns_[i].key);
   rows_.push_back(std::move(row));
 }
@@ -202,12 +204,10 @@ Table Table::for_people(bool wide) const {
 }
 
 std::string column_list(const Table& table, std::string_view name) {
-  static constexpr std::string_view kKinds[] = {"text",   "count", "duration", "share",
-                                                "number", "bytes", "flag",     "quantity"};
   std::string text;
   for (const Column& column : table.declared())
-    text += fmt::format("{}\t{}\t{}\t{}\n", name, column.key,
-                        kKinds[static_cast<std::size_t>(column.kind)], column.title);
+    text +=
+        fmt::format("{}\t{}\t{}\t{}\n", name, column.key, facts_of(column.kind).name, column.title);
   return text;
 }
 
@@ -223,7 +223,7 @@ std::string render_table(const Table& table, TableFormat format, const TextStyle
     case TableFormat::text:
       return text_report(table, style).text;
     case TableFormat::csv:
-      return style.csv_safe ? spreadsheet_csv_report(table) : csv_report(table);
+      return csv_report(table, style.csv_safe);
     case TableFormat::json:
       return json_report(table);
     case TableFormat::md:

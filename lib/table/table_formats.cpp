@@ -185,18 +185,9 @@ bool runs_in_spreadsheets(std::string_view text) {
                      [text](std::string_view start) { return text.starts_with(start); });
 }
 
-std::string plain_cell(const Cell& cell) {
-  return cell_for_programs(cell);
-}
+}  // namespace
 
-std::string inert_cell(const Cell& cell) {
-  std::string text = cell_for_programs(cell);
-  if (std::holds_alternative<std::string>(cell) && runs_in_spreadsheets(text))
-    text.insert(0, 1, '\'');
-  return text;
-}
-
-std::string write_csv(const Table& table, std::string (*text_of)(const Cell&)) {
+std::string csv_report(const Table& table, bool for_spreadsheets) {
   std::string out;
   const std::vector<Column>& columns = table.columns();
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -207,21 +198,15 @@ std::string write_csv(const Table& table, std::string (*text_of)(const Cell&)) {
   for (const std::vector<Cell>& row : table.rows()) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i > 0) out += ',';
-      append_field(out, text_of(row[i]));
+      std::string text = cell_for_programs(row[i]);
+      if (for_spreadsheets && std::holds_alternative<std::string>(row[i]) &&
+          runs_in_spreadsheets(text))
+        text.insert(0, 1, '\'');
+      append_field(out, text);
     }
     out += '\n';
   }
   return out;
-}
-
-}  // namespace
-
-std::string csv_report(const Table& table) {
-  return write_csv(table, plain_cell);
-}
-
-std::string spreadsheet_csv_report(const Table& table) {
-  return write_csv(table, inert_cell);
 }
 
 namespace {
@@ -338,6 +323,24 @@ std::string markdown_report(const Table& table) {
 
 std::string markdown_line(std::string_view text) {
   return escape(one_line(text));
+}
+
+std::string markup_text(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (const char c : text) {
+    if (c == '&')
+      escaped += "&amp;";
+    else if (c == '<')
+      escaped += "&lt;";
+    else if (c == '>')
+      escaped += "&gt;";
+    else if (c == '"')
+      escaped += "&quot;";
+    else
+      escaped += c;
+  }
+  return escaped;
 }
 
 }  // namespace traceloom

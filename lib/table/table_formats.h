@@ -32,12 +32,10 @@ TextReport text_report(const Table& table, const TextStyle& style);
 
 // Writes CSV by RFC 4180, but with LF: a header of column keys, one line a row, times in ns.
 
-// Names are written byte for byte, except bytes that are not UTF-8.
-std::string csv_report(const Table& table);
-
-// The same for spreadsheets, which run a text that begins with = + - @, a tab or the end of a line.
-// Such a text gets an apostrophe before it, as a user would type it. Numbers stay numbers.
-std::string spreadsheet_csv_report(const Table& table);
+// Names are written byte for byte, except bytes that are not UTF-8. Spreadsheets run a text that
+// begins with = + - @, a tab or the end of a line: for them such a text gets an apostrophe before
+// it, as a user would type it. Numbers stay numbers.
+std::string csv_report(const Table& table, bool for_spreadsheets = false);
 
 // Writes tables as JSON: durations in ns, shares from 0 to 1, empty cells as null.
 //
@@ -56,6 +54,9 @@ std::string json_report(const Table& table);
 // Names look unchanged: characters that Markdown or HTML would interpret (<float>, *, |) are
 // escaped.
 std::string markdown_report(const Table& table);
+
+// Returns the text with the entities of HTML and XML for what begins markup: & < > and quotes.
+std::string markup_text(std::string_view text);
 
 // Returns one line of text that looks unchanged: characters that Markdown, HTML or a terminal would
 // interpret are escaped.

@@ -152,10 +152,10 @@ Counts judge_pairs(const std::vector<Capture>& base, const std::vector<Capture>&
     return std::vector<Capture>(begin, begin + static_cast<std::ptrdiff_t>(captures));
   };
   for (std::size_t from = 0; from + captures <= base.size(); from += captures) {
-    const CompareKind kind = compare({part(base, from), part(changed, from)}, {}).kind;
+    const ChangeKind kind = compare({part(base, from), part(changed, from)}, {}).kind;
     ++counts.pairs;
-    counts.regression += kind == CompareKind::regression ? 1 : 0;
-    counts.inconclusive += kind == CompareKind::inconclusive ? 1 : 0;
+    counts.regression += kind == ChangeKind::regression ? 1 : 0;
+    counts.inconclusive += kind == ChangeKind::inconclusive ? 1 : 0;
   }
   return counts;
 }

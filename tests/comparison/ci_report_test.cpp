@@ -1,4 +1,4 @@
-#include "comparison/ci_report.h"
+#include "comparison/compare_report.h"
 
 #include <doctest/doctest.h>
 
@@ -22,7 +22,7 @@ Report report_of(const std::string& sentence, const std::string& name) {
 
 Comparison incomparable() {
   Comparison found;
-  found.kind = CompareKind::incomparable;
+  found.kind = ChangeKind::incomparable;
   return found;
 }
 

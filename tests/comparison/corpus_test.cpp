@@ -51,7 +51,8 @@ void check_sums(const Comparison& found) {
   std::int64_t of_rows = 0;
   for (const RowDelta& row : found.rows) of_rows += row.delta_ns();
   std::int64_t of_roles = 0;
-  for (const RoleDelta& role : found.roles) of_roles += role.delta_ns();
+  for (std::size_t role = 0; role < kRoleCount; ++role)
+    of_roles += found.ranks[*found.shown].role_delta_ns(static_cast<Role>(role));
   CHECK(of_rows == delta);
   CHECK(of_roles == delta);
 }
@@ -115,14 +116,14 @@ void check_case(const fs::path& tools, const fs::path& folder, std::string_view 
   const Comparison found = compare(sides, {});
   // The cases call an improvement OK.
   const std::string kind(
-      to_string(found.kind == CompareKind::improvement ? CompareKind::ok : found.kind));
+      to_string(found.kind == ChangeKind::improvement ? ChangeKind::ok : found.kind));
   std::set<std::string> accepted;
   for_each_element(find_member(text, "verdict"),
                    [&](std::string_view word) { accepted.insert(decoded(word)); });
   CAPTURE(found.why);
   CHECK_MESSAGE(accepted.contains(kind), kind);
   check_sums(found);
-  if (found.kind == CompareKind::incomparable) return;
+  if (found.kind == ChangeKind::incomparable) return;
   check_kernels(find_member(text, "facts"), found);
   check_place(id, found);
 }

@@ -1,7 +1,5 @@
 #include "comparison/judge_sides.h"
 
-#include "comparison/ci_report.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -25,8 +25,7 @@ std::string number(double value) {
 
 void write_sample(JsonWriter& json) {
   json.begin_object();
-  json.key("rank");
-  json.value(3);
+  json.member("rank", 3);
   json.key("names");
   json.begin_array();
   json.value("a");

@@ -1,7 +1,6 @@
 #include "page/comparison_page.h"
 
 #include "comparison/compare_report.h"
-#include "page/deltas.h"
 #include "page/read_for_page.h"
 #include "page/step_grid.h"
 #include "support/trace_text.h"
@@ -50,15 +49,17 @@ Capture capture_of(const Files& files, const std::string& name) {
 
 PageSide side_of(const Files& files, const std::string& side, const std::string& name) {
   const Run run = read_for_page(files);
-  return make_page_side(
-      run, {.side = side, .name = name, .arguments = name, .tree = make_page_tree(run)});
+  return make_page_side(run, {{name, side}, name}, make_page_tree(run));
 }
 
 std::string page_of(const Files& base, const Files& changed) {
   const ComparedSides sides{{capture_of(base, "b")}, {capture_of(changed, "n")}};
   const Comparison found = compare(sides, {});
   const Report report = compare_report(sides, {}, found);
-  return write_comparison_page({report, found, "--base b --new n", side_of(base, "base", "b"),
+  return write_comparison_page({report,
+                                found,
+                                {"--base b --new n"},
+                                side_of(base, "base", "b"),
                                 side_of(changed, "new", "n")});
 }
 
@@ -93,7 +94,7 @@ TEST_CASE("comparison page: a side without traces says so, and the other one is 
   none.name = "b";
   none.why = "it has no traces";
   const std::string page = write_comparison_page(
-      {compare_report(sides, {}, found), found, "b n", none, side_of(files, "new", "n")});
+      {compare_report(sides, {}, found), found, {"b n"}, none, side_of(files, "new", "n")});
   CHECK(count_of_text(page, "<p>it has no traces</p>") == 9);
   CHECK(count_of_text(page, "id=\"delta-heat\"") == 0);
   CHECK(count_of_text(page, "id=\"new-heat\"") == 1);
@@ -141,6 +142,12 @@ TEST_CASE("delta table: rows are joined by their keys, in their order") {
         "b,40,,,,,\n"
         "a,7,5,-2,0.25,0.25,0\n"
         "c,,9,,,0.125,\n");
+  const Table of_both =
+      delta_table(base, changed, {.keys = {"name"}, .values = {"total_ns"}, .of_both = true});
+  CHECK(render_table(of_both, TableFormat::csv, {}) ==
+        "name,base_total_ns,new_total_ns,delta_total_ns\n"
+        "a,100,130,30\n"
+        "a,7,5,-2\n");
   put_largest_first(table, 4);
   CHECK(std::get<std::int64_t>(table.rows()[2][1]) == 7);
   put_largest_first(table, 3);

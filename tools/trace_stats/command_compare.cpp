@@ -5,7 +5,6 @@
 #include "common/option_values.h"
 #include "common/run_tool.h"
 #include "common/terminal.h"
-#include "comparison/ci_report.h"
 #include "comparison/compare_report.h"
 #include "trace_stats/commands.h"
 #include "trace_stats/read_captures.h"
@@ -75,11 +74,11 @@ void read_gates(CompareSettings& options, const std::vector<std::string>& words)
   }
 }
 
-ExitCode exit_code(const CompareSettings& options, CompareKind kind) {
-  if (kind == CompareKind::incomparable) return ExitCode::trouble;
+ExitCode exit_code(const CompareSettings& options, ChangeKind kind) {
+  if (kind == ChangeKind::incomparable) return ExitCode::trouble;
   if (!options.has_gate) return ExitCode::done;
-  if (kind == CompareKind::regression) return ExitCode::no;
-  if (kind == CompareKind::inconclusive && !options.passes_inconclusive)
+  if (kind == ChangeKind::regression) return ExitCode::no;
+  if (kind == ChangeKind::inconclusive && !options.passes_inconclusive)
     return ExitCode::inconclusive;
   return ExitCode::done;
 }

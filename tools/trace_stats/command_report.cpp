@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -95,17 +96,14 @@ std::string shell_words(const std::vector<std::string>& paths) {
 
 // Reads the capture that the page shows of a side once more, with all that its sections need. The
 // first reading has said what is wrong with it.
-PageSide read_side(const std::string& side, const std::vector<Capture>& captures,
+PageSide read_side(const std::string& name, const std::vector<Capture>& captures,
                    const CaptureReader& reader, const CaptureReading& reading) {
   const Capture& shown = *median_capture(captures);
-  const std::vector<std::string> paths = reader.paths_of(side, shown.name);
-  PageSideOptions options{.side = side, .name = shown.name, .arguments = shell_words(paths)};
-  PageSide none;
-  none.side = side;
-  none.name = shown.name;
+  const std::vector<std::string> paths = reader.paths_of(name, shown.name);
+  PageSide side{{shell_words(paths), name}, shown.name};
   if (paths.empty()) {
-    none.why = "This capture is part of a baseline, which has no traces: give them for its page.";
-    return none;
+    side.why = "This capture is part of a baseline, which has no traces: give them for its page.";
+    return side;
   }
   RunRequest request;
   OtherFiles other_files;
@@ -114,14 +112,14 @@ PageSide read_side(const std::string& side, const std::vector<Capture>& captures
   request.keep_going = reading.keep_going;
   request.threads = reading.threads;
   if (stored_bytes(request.inputs) == 0) {
-    none.why = "This capture came through a pipe, so it could be read only once.";
-    return none;
+    side.why = "This capture came through a pipe, so it could be read only once.";
+    return side;
   }
   RunRequest for_tree = request;
   prepare_for_page_tree(for_tree);
-  options.tree = make_page_tree(read_run(for_tree), kMostTreeNodes / 2);
+  const PageTree tree = make_page_tree(read_run(for_tree), kMostTreeNodes / 2);
   prepare_for_page(request);
-  return make_page_side(read_run(request), options);
+  return make_page_side(read_run(request), std::move(side), tree);
 }
 
 ExitCode write_comparison(const ReportCommand& command, const CaptureReading& reading) {
@@ -136,12 +134,15 @@ ExitCode write_comparison(const ReportCommand& command, const CaptureReading& re
   const std::string words =
       side_words("--base", command.base) + side_words("--new", command.changed);
   const Report report = compare_report(sides, {}, found);
-  const std::string page = write_comparison_page(
-      {report, found, words.substr(1), read_side("base", sides.base, reader, reading),
-       read_side("new", sides.changed, reader, reading)});
+  const std::string page =
+      write_comparison_page({report,
+                             found,
+                             {words.substr(1)},
+                             read_side("base", sides.base, reader, reading),
+                             read_side("new", sides.changed, reader, reading)});
   write_output(reading.output, page, false);
   if (reading.output != "-") say_page(reading.output);
-  return found.kind == CompareKind::incomparable ? ExitCode::trouble : ExitCode::done;
+  return found.kind == ChangeKind::incomparable ? ExitCode::trouble : ExitCode::done;
 }
 
 void add_report(CLI::App& app, Work& work) {

@@ -1,5 +1,6 @@
 #include "comparison/captures/baseline.h"
 
+#include "base/arithmetic.h"
 #include "base/json_string.h"
 #include "base/problems.h"
 #include "comparison/judge/judge.h"
@@ -7,6 +8,8 @@
 #include "input/open.h"
 #include "json/json_document.h"
 #include "output/json_writer.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -46,6 +49,7 @@ class TextWriter {
   std::vector<std::string> texts_;
 };
 
+// An element of a list that is a list of numbers itself.
 void write_numbers(JsonWriter& json, const std::vector<std::int64_t>& numbers) {
   json.begin_array();
   for (const std::int64_t number : numbers) json.value(number);
@@ -67,13 +71,10 @@ class RowColumn {
   explicit RowColumn(std::size_t rows) : first_(rows) {}
 
   std::int64_t difference(std::size_t row, std::int64_t value) {
-    const std::int64_t known = take_first(row, value);
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) -
-                                     static_cast<std::uint64_t>(known));
+    return wrapped_difference(value, take_first(row, value));
   }
   std::int64_t value(std::size_t row, std::int64_t difference) {
-    const auto sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(difference) +
-                                               static_cast<std::uint64_t>(first_[row]));
+    const std::int64_t sum = wrapped_sum(difference, first_[row]);
     take_first(row, sum);
     return sum;
   }
@@ -119,10 +120,8 @@ void write_differences(JsonWriter& json, const char* key, const std::vector<std:
 void write_rank(JsonWriter& json, const RowNumbers& numbers, SharedRows& shared,
                 const CaptureRank& rank, bool is_first) {
   json.begin_object();
-  json.key("rank");
-  json.value(rank.rank);
-  json.key("steps");
-  json.value(rank.steps);
+  json.member("rank", rank.rank);
+  json.member("steps", rank.steps);
   std::vector<std::uint32_t> has;
   std::vector<std::int64_t> ns;
   std::vector<std::int64_t> more_ns;
@@ -147,16 +146,12 @@ void write_rank(JsonWriter& json, const RowNumbers& numbers, SharedRows& shared,
 
 void write_capture(JsonWriter& json, TextWriter& texts, const Capture& capture) {
   json.begin_object();
-  json.key("name");
-  json.value(capture.name);
-  json.key("world_size");
-  json.value(capture.world_size);
+  json.member("name", capture.name);
+  json.member("world_size", capture.world_size);
   write_list(json, "devices", capture.devices);
   write_list(json, "producers", capture.producers);
-  json.key("has_python");
-  json.value(capture.has_python);
-  json.key("peak_bytes");
-  json.value(capture.peak_bytes);
+  json.member("has_python", capture.has_python);
+  json.member("peak_bytes", capture.peak_bytes);
   write_list(json, "steps_ns", capture.steps_ns);
   json.key("shapes");
   json.begin_array();
@@ -193,7 +188,8 @@ class BaselineReader {
     for (const JsonValue version : member(text_.root(), "older").elements()) {
       OlderVersion older{member(version, "reason").string(), {}};
       for (const JsonValue one : member(version, "numbers").elements())
-        older.numbers.push_back(number(one.text()));
+        older.numbers.push_back(
+            number(one.text(), std::numeric_limits<double>::denorm_min(), "length"));
       baseline.older.push_back(std::move(older));
     }
     baseline.reason = member(text_.root(), "reason").string();
@@ -214,29 +210,27 @@ class BaselineReader {
     return value;
   }
 
+  // Reads the whole text as a number of at least `least`; `noun` says what it is.
+  template <typename Number>
+  Number number(std::string_view text, Number least, std::string_view noun) const {
+    Number value{};
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || stop != text.data() + text.size() || !(value >= least))
+      fail(fmt::format("is no whole baseline: '{}' is not a {}", text.substr(0, 40), noun));
+    return value;
+  }
+
   std::int64_t integer(std::string_view text, std::int64_t least = 0) const {
-    std::int64_t value = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || stop != text.data() + text.size() || value < least)
-      fail("is no whole baseline: '" + std::string(text.substr(0, 40)) + "' is not a number");
-    return value;
+    return number(text, least, "number");
   }
 
-  double number(std::string_view text) const {
-    double value = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || stop != text.data() + text.size() || !(value > 0))
-      fail("is no whole baseline: '" + std::string(text.substr(0, 40)) + "' is not a length");
-    return value;
-  }
-
-  std::vector<std::int64_t> integers(JsonValue list) const {
+  std::vector<std::int64_t> integers(JsonValue list, std::int64_t least = 0) const {
     std::vector<std::int64_t> values;
-    for (const JsonValue one : list.elements()) values.push_back(integer(one.text()));
+    for (const JsonValue one : list.elements()) values.push_back(integer(one.text(), least));
     return values;
   }
 
-  std::vector<std::int64_t> integers(JsonValue list, std::size_t least, std::size_t most) const {
+  std::vector<std::int64_t> columns(JsonValue list, std::size_t least, std::size_t most) const {
     std::vector<std::int64_t> values = integers(list);
     if (values.size() < least || values.size() > most)
       fail("is no whole baseline: a row has other columns");
@@ -292,9 +286,7 @@ class BaselineReader {
 
   // Returns `size` numbers; zeros for a list that is not there.
   std::vector<std::int64_t> differences(JsonValue list, std::size_t size) const {
-    std::vector<std::int64_t> values;
-    for (const JsonValue one : list.elements())
-      values.push_back(integer(one.text(), std::numeric_limits<std::int64_t>::min()));
+    std::vector<std::int64_t> values = integers(list, std::numeric_limits<std::int64_t>::min());
     if (!list.is_there()) values.resize(size);
     if (values.size() != size) fail("is no whole baseline: a row has other columns");
     return values;
@@ -313,9 +305,7 @@ class BaselineReader {
       const auto row = static_cast<std::size_t>(has[i]);
       if (row >= keys.size()) fail("is no whole baseline: a row is missing");
       const std::int64_t own_ns = shared.ns.value(row, ns[i]);
-      const auto all_ns = static_cast<std::int64_t>(
-          static_cast<std::uint64_t>(own_ns) +
-          static_cast<std::uint64_t>(shared.more_ns.value(row, more_ns[i])));
+      const std::int64_t all_ns = wrapped_sum(own_ns, shared.more_ns.value(row, more_ns[i]));
       add_row(rank, {keys[row], own_ns, all_ns, shared.calls.value(row, calls[i])});
     }
   }
@@ -327,7 +317,7 @@ class BaselineReader {
     rank.steps = static_cast<std::size_t>(integer(member(object, "steps").text()));
     if (has_rows_by_rank_) {
       for (const JsonValue list : member(object, "rows").elements()) {
-        const std::vector<std::int64_t> row = integers(list, 6, 7);
+        const std::vector<std::int64_t> row = columns(list, 6, 7);
         add_row(rank, {key(row[0], row[1], row[2], module_in(row, 6)), row[3], row[4], row[5]});
       }
     } else {
@@ -357,13 +347,13 @@ class BaselineReader {
     capture.steps_ns = integers(member(object, "steps_ns"));
     capture.value_ns = capture_value(capture.steps_ns);
     for (const JsonValue list : member(object, "shapes").elements()) {
-      const std::vector<std::int64_t> shape = integers(list, 3, 3);
+      const std::vector<std::int64_t> shape = columns(list, 3, 3);
       capture.shapes.push_back({text(shape[0]), text(shape[1]), shape[2]});
     }
     std::vector<SharedKey> keys;
     if (!has_rows_by_rank_)
       for (const JsonValue list : member(object, "rows").elements()) {
-        const std::vector<std::int64_t> row = integers(list, 3, 4);
+        const std::vector<std::int64_t> row = columns(list, 3, 4);
         keys.push_back(key(row[0], row[1], row[2], module_in(row, 3)));
       }
     SharedRows shared(keys.size());
@@ -416,16 +406,13 @@ std::string baseline_json(const Baseline& baseline) {
   std::string text;
   JsonWriter json(text);
   json.begin_object();
-  json.key("traceloom_baseline");
-  json.value(kVersion);
-  json.key("reason");
-  json.value(baseline.reason);
+  json.member("traceloom_baseline", kVersion);
+  json.member("reason", baseline.reason);
   json.key("older");
   json.begin_array();
   for (const OlderVersion& version : baseline.older) {
     json.begin_object();
-    json.key("reason");
-    json.value(version.reason);
+    json.member("reason", version.reason);
     write_list(json, "numbers", version.numbers);
     json.end_object();
   }

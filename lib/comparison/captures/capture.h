@@ -2,9 +2,7 @@
 // is split.
 #pragma once
 
-#include "analysis/operators.h"
-#include "analysis/work/launching_host.h"
-#include "run/intervals.h"
+#include "analysis/waits/step_roles.h"
 #include "run/run.h"
 
 #include <cstddef>
@@ -58,7 +56,8 @@ struct KeyOrder {
   bool operator()(const SharedKey& a, const SharedKey& b) const { return a != b && *a < *b; }
 };
 
-// Ends the names of the parts of a collective: see find_row_times().
+// End the names of the two rows of a collective that was found on other ranks, too: the wait for
+// the last rank, and the transfer, which has its calls.
 inline constexpr std::string_view kWaitSuffix = ": wait";
 inline constexpr std::string_view kTransferSuffix = ": transfer";
 
@@ -126,52 +125,5 @@ const Capture* median_capture(const std::vector<Capture>& captures);
 // the rows are of all steps but the first, or of the only one. All processes of a team that have
 // read it spread call this, and get the same.
 Capture make_capture(const Run& run, const std::string& name);
-
-// TransferTimes: how long data moved in each collective of a run; before that, its ranks waited for
-// the last one.
-//
-//   const TransferTimes transfers(run);
-//   if (const auto ns = transfers.of(rank_index, {span.start_ns, span.end_ns})) use(*ns);
-
-class TransferTimes {
- public:
-  explicit TransferTimes(const Run& run);
-
-  // `rank` is an index into Run::ranks. Returns nullopt if the time is not that of a collective
-  // that was found on other ranks, too. The result is the time of the rank on which the collective
-  // took least, since all ranks leave it together.
-  std::optional<std::int64_t> of(std::size_t rank, const Interval& time) const;
-
- private:
-  // Start, end and transfer of each rank's collectives, ascending.
-  std::vector<std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>> ranks_;
-};
-
-// find_row_times: splits the time of some steps of a rank into rows.
-//
-//   const TransferTimes transfers(run);
-//   const LaunchModules modules(run, rank, operators);
-//   for (const CaptureRow& row : find_row_times({run, 0, operators, modules, transfers}, windows))
-//     use(row.key);
-
-// What is known of the rank whose time is split.
-struct RowSources {
-  const Run& run;
-  std::size_t rank;  // index into Run::ranks
-  const Operators& operators;
-  const LaunchModules& modules;
-  const TransferTimes& transfers;
-
-  const RankEvents& events() const { return run.ranks[rank]; }
-};
-
-// `windows` are the times of the steps: ascending, and they do not overlap. Returns rows ascending
-// by key, whose exclusive times add up to the length of the windows. A collective that was found on
-// other ranks, too, has two rows: the wait for the last rank, and the transfer, which has its
-// calls.
-std::vector<CaptureRow> find_row_times(const RowSources& sources, const Intervals& windows);
-
-// Returns the key of the row to which work of a device belongs, if it is no part of a collective.
-RowKey device_key(const RowSources& sources, Role role, const DeviceSpan& span);
 
 }  // namespace traceloom

@@ -1,6 +1,7 @@
 #include "comparison/judge/judge.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
@@ -152,17 +153,9 @@ ChangeKind kind_of(double change, const ChangeBounds& bounds, const StudentsT& t
 }  // namespace
 
 std::string_view to_string(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::ok:
-      return "OK";
-    case ChangeKind::improvement:
-      return "IMPROVEMENT";
-    case ChangeKind::regression:
-      return "REGRESSION";
-    case ChangeKind::inconclusive:
-      break;
-  }
-  return "INCONCLUSIVE";
+  static constexpr std::array<std::string_view, 5> kNames{"OK", "IMPROVEMENT", "REGRESSION",
+                                                          "INCONCLUSIVE", "INCOMPARABLE"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 Judgement judge(const Samples& samples, const JudgeOptions& options) {

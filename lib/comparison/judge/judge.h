@@ -74,8 +74,9 @@ struct JudgeOptions {
   std::optional<double> noise = {};
 };
 
-enum class ChangeKind : std::uint8_t { ok, improvement, regression, inconclusive };
-// Returns "OK", "IMPROVEMENT", "REGRESSION", "INCONCLUSIVE".
+// Numbers are never incomparable: that is said of two sides which differ in more than their times.
+enum class ChangeKind : std::uint8_t { ok, improvement, regression, inconclusive, incomparable };
+// Returns "OK", "IMPROVEMENT", "REGRESSION", "INCONCLUSIVE", "INCOMPARABLE".
 std::string_view to_string(ChangeKind kind);
 
 // Numbers of captures; on the relative scale all are positive.

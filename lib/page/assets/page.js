@@ -72,6 +72,19 @@ page.tip = (() => {
   };
 })();
 
+// Shows what words(event) says of the place that is pointed at, unless that is nothing.
+page.addTip = (canvas, words) => {
+  canvas.addEventListener('pointermove', (event) => {
+    const text = words(event);
+    if (text) page.tip.show(text, event.clientX, event.clientY);
+    else page.tip.hide();
+  });
+  canvas.addEventListener('pointerleave', page.tip.hide);
+};
+
+// A name in the room of so many letters.
+page.fitted = (name, most) => name.length > most ? `${name.slice(0, Math.max(1, most - 1))}…` : name;
+
 // ---- sections -------------------------------------------------------------------------------------------------------
 page.showSection = (id) => {
   const section = document.getElementById(id);
@@ -306,11 +319,7 @@ page.addHeatMap = (canvas) => {
     location.hash = `rank=${grid.first_ranks[at.row]}&step=${encodeURIComponent(grid.first_steps[at.column])}${
       side ? `&side=${side === 'delta' ? 'new' : side}` : ''}`;
   };
-  canvas.addEventListener('pointermove', (event) => {
-    if (find(event)) page.tip.show(words(), event.clientX, event.clientY);
-    else page.tip.hide();
-  });
-  canvas.addEventListener('pointerleave', page.tip.hide);
+  page.addTip(canvas, (event) => find(event) && words());
   canvas.addEventListener('click', (event) => { if (find(event)) go(); });
   canvas.addEventListener('keydown', (event) => {
     const move = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
@@ -390,9 +399,7 @@ page.addFlame = (canvas) => {
       }
       if (box.width < 26) return;
       context.fillStyle = '#1a1c1f';
-      const most = Math.floor((box.width - 8) / 6.4);
-      const name = box.node.name;
-      context.fillText(name.length > most ? `${name.slice(0, Math.max(1, most - 1))}…` : name, box.x + 4, box.y + height / 2);
+      context.fillText(page.fitted(box.node.name, Math.floor((box.width - 8) / 6.4)), box.x + 4, box.y + height / 2);
     });
     if (boxes.length === 0) status.textContent = 'No such time in these traces.';
     else if (document.activeElement !== canvas) status.textContent = root ? `Inside: ${root.name}. Escape shows all.` : '';
@@ -409,12 +416,7 @@ page.addFlame = (canvas) => {
     marked = 0;
     draw();
   };
-  canvas.addEventListener('pointermove', (event) => {
-    const i = find(event);
-    if (i >= 0) page.tip.show(words(boxes[i].node), event.clientX, event.clientY);
-    else page.tip.hide();
-  });
-  canvas.addEventListener('pointerleave', page.tip.hide);
+  page.addTip(canvas, (event) => { const i = find(event); return i >= 0 && words(boxes[i].node); });
   canvas.addEventListener('click', (event) => { const i = find(event); if (i >= 0) zoom(boxes[i].node); });
   canvas.addEventListener('keydown', (event) => {
     const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];

@@ -131,9 +131,7 @@ page.addTimeline = (canvas) => {
       if (to - from < 44) continue;
       context.globalAlpha = 1;
       context.fillStyle = darkRoles.has(roles[slices.kind[i] & 15]) ? '#ffffff' : '#10131a';
-      const most = Math.floor((to - from - 6) / 7.2);
-      const text = names[name];
-      context.fillText(text.length > most ? `${text.slice(0, Math.max(1, most - 1))}…` : text, from + 3,
+      context.fillText(page.fitted(names[name], Math.floor((to - from - 6) / 7.2)), from + 3,
         row.y + depth * row.line + row.line / 2, to - from - 5);
     }
     context.globalAlpha = 1;

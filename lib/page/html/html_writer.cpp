@@ -1,6 +1,7 @@
 #include "page/html/html_writer.h"
 
 #include "base/units.h"
+#include "table/table_formats.h"
 
 #include <fmt/format.h>
 
@@ -61,21 +62,6 @@ std::size_t weight_at(std::string_view line, std::size_t begin) {
 
 }  // namespace
 
-void HtmlWriter::escape(std::string_view text) {
-  for (const char c : text) {
-    if (c == '&')
-      out_ += "&amp;";
-    else if (c == '<')
-      out_ += "&lt;";
-    else if (c == '>')
-      out_ += "&gt;";
-    else if (c == '"')
-      out_ += "&quot;";
-    else
-      out_ += c;
-  }
-}
-
 void HtmlWriter::start(std::string_view name, Attributes attributes) {
   out_ += '<';
   out_ += name;
@@ -84,7 +70,7 @@ void HtmlWriter::start(std::string_view name, Attributes attributes) {
     out_ += key;
     if (value.empty()) continue;
     out_ += "=\"";
-    escape(one_line(value));
+    out_ += markup_text(one_line(value));
     out_ += '"';
   }
 }
@@ -114,7 +100,7 @@ void HtmlWriter::single(std::string_view name, Attributes attributes) {
 }
 
 void HtmlWriter::text(std::string_view text) {
-  escape(one_line(text));
+  out_ += markup_text(one_line(text));
 }
 
 void HtmlWriter::data(std::string_view id, std::string_view type, std::string_view content) {

@@ -61,7 +61,6 @@ class HtmlWriter {
 
  private:
   void start(std::string_view name, Attributes attributes);
-  void escape(std::string_view text);
 
   std::string& out_;
   std::vector<std::string_view> open_;

@@ -58,14 +58,12 @@ std::vector<TimelineWindow> find_windows(const std::vector<TimelineStep>& steps,
                                          std::int64_t end_ns) {
   std::vector<TimelineWindow> windows{{"Whole run", {0, end_ns}}};
   if (steps.size() < 2) return windows;
-  std::vector<const TimelineStep*> order;
-  order.reserve(steps.size());
-  for (const TimelineStep& step : steps) order.push_back(&step);
-  std::stable_sort(order.begin(), order.end(), [](const TimelineStep* a, const TimelineStep* b) {
-    return a->time.to_ns - a->time.from_ns < b->time.to_ns - b->time.from_ns;
+  std::vector<TimelineStep> order = steps;
+  std::stable_sort(order.begin(), order.end(), [](const TimelineStep& a, const TimelineStep& b) {
+    return length_ns(a.time) < length_ns(b.time);
   });
-  const TimelineStep& slowest = *order.back();
-  const TimelineStep& median = *order[(order.size() - 1) / 2];
+  const TimelineStep& slowest = order.back();
+  const TimelineStep& median = order[(order.size() - 1) / 2];
   windows.push_back({"Slowest step, " + slowest.label, slowest.time});
   windows.push_back({"Median step, " + median.label, median.time});
   return windows;
@@ -117,19 +115,9 @@ class Shades {
               static_cast<double>(std::max<std::size_t>(bins, 1))),
         covered_(bins) {}
 
-  void add(const TimelineSlice& slice) {
-    const double from =
-        static_cast<double>(std::max(slice.start_ns, window_.from_ns) - window_.from_ns);
-    const double to = static_cast<double>(std::min(slice.end_ns, window_.to_ns) - window_.from_ns);
-    if (to < from || slice.end_ns < window_.from_ns || slice.start_ns > window_.to_ns) return;
-    auto bin = static_cast<std::size_t>(from / step_);
-    for (; bin < covered_.size(); ++bin) {
-      const double start = static_cast<double>(bin) * step_;
-      if (start > to) break;
-      // A slice without length is seen, too.
-      covered_[bin][static_cast<std::size_t>(slice.role)] +=
-          std::max(std::min(to, start + step_) - std::max(from, start), 1e-9);
-    }
+  void add(const std::vector<TimelineSlice>& slices) {
+    for (const TimelineSlice& slice : slices)
+      if (slice.depth == 0) add(slice);
   }
   std::string bytes() const {
     std::string bytes;
@@ -150,6 +138,21 @@ class Shades {
   }
 
  private:
+  void add(const TimelineSlice& slice) {
+    const double from =
+        static_cast<double>(std::max(slice.start_ns, window_.from_ns) - window_.from_ns);
+    const double to = static_cast<double>(std::min(slice.end_ns, window_.to_ns) - window_.from_ns);
+    if (to < from || slice.end_ns < window_.from_ns || slice.start_ns > window_.to_ns) return;
+    auto bin = static_cast<std::size_t>(from / step_);
+    for (; bin < covered_.size(); ++bin) {
+      const double start = static_cast<double>(bin) * step_;
+      if (start > to) break;
+      // A slice without length is seen, too.
+      covered_[bin][static_cast<std::size_t>(slice.role)] +=
+          std::max(std::min(to, start + step_) - std::max(from, start), 1e-9);
+    }
+  }
+
   Interval window_;
   double step_;
   std::vector<std::array<double, kRoleCount>> covered_;
@@ -205,7 +208,11 @@ class TimelineMaker {
                       [](const TimelineSlice& slice) { return slice.depth >= kMostDepth; }));
     made.all_slices = row.slices.size() - made.deeper;
     made.bins = bins_;
-    for (const TimelineWindow& window : to.windows) add_shades(row.slices, window.time, to);
+    for (const TimelineWindow& window : to.windows) {
+      Shades shades(window.time, bins_);
+      shades.add(row.slices);
+      to.shades += shades.bytes();
+    }
     const std::vector<TimelineSlice> kept =
         keep_slices(row.slices, slices_left_ / std::max<std::size_t>(rows_left, 1), to.windows);
     made.slices = kept.size();
@@ -233,9 +240,7 @@ class TimelineMaker {
     const bool has_devices = !rows.empty() && !rows.front().is_host;
     for (const RankRow& row : rows) {
       made.all_slices += row.slices.size();
-      if (has_devices && row.is_host) continue;
-      for (const TimelineSlice& slice : row.slices)
-        if (slice.depth == 0) shades.add(slice);
+      if (!has_devices || !row.is_host) shades.add(row.slices);
     }
     to.shades += shades.bytes();
     to.rows.push_back(std::move(made));
@@ -251,13 +256,6 @@ class TimelineMaker {
   std::vector<std::string> take_names() { return names_.take(); }
 
  private:
-  void add_shades(const std::vector<TimelineSlice>& slices, const Interval& window, Timeline& to) {
-    Shades shades(window, bins_);
-    for (const TimelineSlice& slice : slices)
-      if (slice.depth == 0) shades.add(slice);
-    to.shades += shades.bytes();
-  }
-
   const TimelineLimits& limits_;
   NameTable names_;
   std::size_t bins_ = 0;
@@ -268,18 +266,13 @@ class TimelineMaker {
 // The ranks that are shown in full: the one asked for, and the first of the others.
 std::vector<bool> full_ranks(const Run& run, std::size_t most, std::optional<std::int64_t> first) {
   std::vector<bool> full(run.ranks.size(), run.ranks.size() <= most);
-  if (run.ranks.size() <= most) return full;
-  std::size_t left = std::min<std::size_t>(most, 4);
-  for (std::size_t i = 0; i < run.ranks.size(); ++i)
-    if (run.ranks[i].rank == first) {
-      full[i] = true;
-      --left;
-    }
-  for (std::size_t i = 0; i < run.ranks.size() && left > 0; ++i)
-    if (!full[i]) {
-      full[i] = true;
-      --left;
-    }
+  std::size_t left = run.ranks.size() <= most ? 0 : std::min<std::size_t>(most, 4);
+  for (const bool is_first : {true, false})
+    for (std::size_t i = 0; i < full.size() && left > 0; ++i)
+      if ((run.ranks[i].rank == first) == is_first) {
+        full[i] = true;
+        --left;
+      }
   return full;
 }
 

@@ -102,26 +102,6 @@ RankRow host_row(const Run& run, const RankEvents& rank, std::uint32_t track,
   return row;
 }
 
-}  // namespace
-
-std::vector<RankRow> find_rank_rows(const Run& run, const RankEvents& rank) {
-  std::vector<RankRow> rows = find_stream_rows(run, rank);
-  const std::size_t devices = rows.size();
-  const Threads threads = find_threads(run, rank);
-  for (const std::uint32_t track : shown_threads(threads))
-    rows.push_back(
-        host_row(run, rank, track, threads.at(track),
-                 fmt::format("rank {} {}", rank.rank, rows.size() == devices ? "host" : "host 2")));
-  std::erase_if(rows, [](const RankRow& row) { return row.slices.empty(); });
-  for (RankRow& row : rows) {
-    std::sort(row.slices.begin(), row.slices.end(), is_before);
-    if (row.is_host) set_depths(row.slices);
-  }
-  return rows;
-}
-
-namespace {
-
 // A device and its stream; work without a stream is one stream.
 using StreamKey = std::pair<std::int32_t, std::int32_t>;
 
@@ -141,6 +121,7 @@ bool begins_before(const TimelineSlice& a, const TimelineSlice& b) {
   return a.start_ns < b.start_ns;
 }
 
+constexpr std::size_t kMostStreamRows = 4;
 // Streams that are compared with those before them: a million would take as many comparisons each.
 constexpr std::ptrdiff_t kMostPlaced = 64;
 
@@ -231,8 +212,7 @@ void append_rows(const RankEvents& rank, std::string_view what,
   }
 }
 
-}  // namespace
-
+// Computation comes first, then communication.
 std::vector<RankRow> find_stream_rows(const Run& run, const RankEvents& rank) {
   std::map<StreamKey, std::vector<TimelineSlice>> compute;
   std::map<StreamKey, std::vector<TimelineSlice>> communication;
@@ -246,6 +226,24 @@ std::vector<RankRow> find_stream_rows(const Run& run, const RankEvents& rank) {
   std::vector<RankRow> rows;
   append_rows(rank, "devices", compute, rows);
   append_rows(rank, "comm", communication, rows);
+  return rows;
+}
+
+}  // namespace
+
+std::vector<RankRow> find_rank_rows(const Run& run, const RankEvents& rank) {
+  std::vector<RankRow> rows = find_stream_rows(run, rank);
+  const std::size_t devices = rows.size();
+  const Threads threads = find_threads(run, rank);
+  for (const std::uint32_t track : shown_threads(threads))
+    rows.push_back(
+        host_row(run, rank, track, threads.at(track),
+                 fmt::format("rank {} {}", rank.rank, rows.size() == devices ? "host" : "host 2")));
+  std::erase_if(rows, [](const RankRow& row) { return row.slices.empty(); });
+  for (RankRow& row : rows) {
+    std::sort(row.slices.begin(), row.slices.end(), is_before);
+    if (row.is_host) set_depths(row.slices);
+  }
   return rows;
 }
 

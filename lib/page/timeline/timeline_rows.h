@@ -30,24 +30,14 @@ struct RankRow {
   std::vector<TimelineSlice> slices;  // by begin, an outer one before those in it
 };
 
-// Rows without slices are left out. The rows of devices come first (timeline_rows.h), then those of
-// the host: the thread with the step marks, or with the most spans, and the busiest other one if it
-// has at least a fifth of that one's spans. Functions of Python are left out of a thread that has
-// other spans: their outer ones cover everything, and the flame graph has them.
+// Rows without slices are left out. The rows of devices come first: computation, then
+// communication. Each has one row ("rank 0 devices", "rank 0 comm") unless streams run at the same
+// time, so that no stream is painted over another one: then a stream that overlaps another one has
+// a row of its own, named after it, and streams that never do share one. There are at most four of
+// each; the last one has all other streams, and those after the 64 busiest. Then come those of the
+// host: the thread with the step marks, or with the most spans, and the busiest other one if it has
+// at least a fifth of that one's spans. Functions of Python are left out of a thread that has other
+// spans: their outer ones cover everything, and the flame graph has them.
 std::vector<RankRow> find_rank_rows(const Run& run, const RankEvents& rank);
-
-// find_stream_rows: the work of a rank's devices on rows of the timeline, so that no stream is
-// painted over another one.
-//
-//   for (RankRow& row : find_stream_rows(run, rank)) use(row.label, row.slices);
-//
-// Computation comes first, then communication. Each has one row ("rank 0 devices", "rank 0 comm")
-// unless streams run at the same time: then a stream that overlaps another one has a row of its
-// own, named after it, and streams that never do share one. There are at most kMostStreamRows of
-// each; the last one has all other streams, and those after the 64 busiest.
-
-inline constexpr std::size_t kMostStreamRows = 4;
-
-std::vector<RankRow> find_stream_rows(const Run& run, const RankEvents& rank);
 
 }  // namespace traceloom
