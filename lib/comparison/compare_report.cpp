@@ -134,8 +134,7 @@ std::string slow_json(const SlowOfSides& sides) {
   JsonWriter json(text);
   json.begin_object();
   for (const auto& [side, steps] : sides) {
-    json.key(side);
-    json.begin_object();
+    json.begin_object(side);
     json.member("slow", steps.slow);
     json.member("steps", steps.all);
     json.end_object();
@@ -298,8 +297,7 @@ std::string where_json(const Comparison& found) {
   found.shown ? json.value(found.shown_rank()->rank) : json.null();
   write_list(json, "moved", found.moved);
   json.member("moved_by", found.moved_together ? "step" : "own work");
-  json.key("matched");
-  json.begin_array();
+  json.begin_array("matched");
   for (std::size_t i = 0; i < kMatchLevels; ++i) {
     json.begin_object();
     json.member("by", to_string(static_cast<MatchLevel>(i)));

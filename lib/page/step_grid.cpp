@@ -173,8 +173,7 @@ std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std
   json.member("row_noun", grid.ranks_a_row > 1 ? "ranks" : "rank");
   json.member("max_ns", most_ns);
   json.member("is_delta", is_delta);
-  json.key("roles");
-  json.begin_array();
+  json.begin_array("roles");
   for (const Role role : roles) json.value(role_name(role));
   json.end_array();
   json.member("note", note_of(grid));

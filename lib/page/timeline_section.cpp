@@ -31,8 +31,7 @@ std::string kept_text(const Timeline& timeline) {
 }
 
 void write_rows(JsonWriter& json, const Timeline& timeline) {
-  json.key("rows");
-  json.begin_array();
+  json.begin_array("rows");
   for (const TimelineRow& row : timeline.rows) {
     json.begin_object();
     json.member("rank", row.rank);
@@ -48,8 +47,7 @@ void write_rows(JsonWriter& json, const Timeline& timeline) {
 }
 
 void write_times(JsonWriter& json, const Timeline& timeline) {
-  json.key("windows");
-  json.begin_array();
+  json.begin_array("windows");
   for (const TimelineWindow& window : timeline.windows) {
     json.begin_object();
     json.member("start", window.time.from_ns);
@@ -57,8 +55,7 @@ void write_times(JsonWriter& json, const Timeline& timeline) {
     json.end_object();
   }
   json.end_array();
-  json.key("steps");
-  json.begin_array();
+  json.begin_array("steps");
   for (const TimelineStep& step : timeline.steps) {
     json.begin_array();
     json.value(step.label);

@@ -97,10 +97,8 @@ std::string json_document(const Summary& summary) {
   std::string text;
   JsonWriter json(text, 2);
   json.begin_object();
-  json.key("schema_version");
-  json.value(kSchemaVersion);
-  json.key("command");
-  json.value("summarize");
+  json.member("schema_version", kSchemaVersion);
+  json.member("command", "summarize");
   write_files(json, summary.files);
   json.key("rows");
   append_rows(json, table_of(summary, false));

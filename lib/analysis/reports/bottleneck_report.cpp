@@ -61,8 +61,7 @@ void write_coverage(JsonWriter& json, const Basis& basis) {
 void write_evidence(JsonWriter& json, const Basis& basis, Status status, std::size_t events) {
   json.member("status", to_string(status));
   json.member("n", events);
-  json.key("ranks");
-  json.begin_array();
+  json.begin_array("ranks");
   for (const std::size_t rank : basis.found.basis.ranks) json.value(basis.run.ranks[rank].rank);
   json.end_array();
   write_coverage(json, basis);

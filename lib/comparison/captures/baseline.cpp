@@ -153,20 +153,17 @@ void write_capture(JsonWriter& json, TextWriter& texts, const Capture& capture) 
   json.member("has_python", capture.has_python);
   json.member("peak_bytes", capture.peak_bytes);
   write_list(json, "steps_ns", capture.steps_ns);
-  json.key("shapes");
-  json.begin_array();
+  json.begin_array("shapes");
   for (const ShapeTime& shape : capture.shapes)
     write_numbers(json, {static_cast<std::int64_t>(texts.number(shape.op)),
                          static_cast<std::int64_t>(texts.number(shape.shapes)), shape.ns});
   json.end_array();
   const RowNumbers numbers = number_rows(capture);
-  json.key("rows");
-  json.begin_array();
+  json.begin_array("rows");
   for (const auto& [key, number] : numbers) write_numbers(json, key_numbers(*key, texts));
   json.end_array();
   SharedRows shared(numbers.size());
-  json.key("ranks");
-  json.begin_array();
+  json.begin_array("ranks");
   for (const CaptureRank& rank : capture.ranks)
     write_rank(json, numbers, shared, rank, &rank == &capture.ranks.front());
   json.end_array();
@@ -408,8 +405,7 @@ std::string baseline_json(const Baseline& baseline) {
   json.begin_object();
   json.member("traceloom_baseline", kVersion);
   json.member("reason", baseline.reason);
-  json.key("older");
-  json.begin_array();
+  json.begin_array("older");
   for (const OlderVersion& version : baseline.older) {
     json.begin_object();
     json.member("reason", version.reason);

@@ -19,10 +19,7 @@ std::string recorder_json(const RecorderCounts& counts) {
   constexpr std::size_t kMostOfError = 100;  // room is kept for a short one
   std::string text;
   JsonWriter json(text);
-  const auto number = [&](const char* key, auto value) {
-    json.key(key);
-    json.value(value);
-  };
+  const auto number = [&](const char* key, auto value) { json.member(key, value); };
   const auto number_if_any = [&](const char* key, std::uint64_t value) {
     if (value > 0) number(key, value);
   };
