@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 

@@ -5,7 +5,6 @@
 
 #include "clock/clock_syncs.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>

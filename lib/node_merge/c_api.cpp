@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 using namespace traceloom;

@@ -4,7 +4,6 @@
 #include "base/problems.h"
 
 #include <concepts>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

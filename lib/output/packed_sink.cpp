@@ -6,7 +6,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <new>
 #include <stdexcept>

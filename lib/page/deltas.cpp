@@ -1,6 +1,5 @@
 // What the page of a comparison says of both sides together.
 #include "base/arithmetic.h"
-#include "base/units.h"
 #include "page/comparison_page.h"
 #include "page/html/figures.h"
 #include "page/sections.h"

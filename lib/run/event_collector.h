@@ -11,10 +11,8 @@
 #include "scan/scan_files.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>

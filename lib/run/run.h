@@ -23,7 +23,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -122,58 +121,54 @@ struct RankEvents {
     assert(is_here);
     return parts;
   }
+  // Calls use(row) for each row of a column.
+  template <typename Rows, typename Use>
+  void for_each(Rows EventColumns::*column, Use use) const {
+    for (const EventColumns& part : own_parts())
+      for (const auto& row : part.*column) use(row);
+  }
   // All X events and pairs of B and E, of host and devices alike, if RunRequest::spans asks for
   // them.
   template <typename Use>
   void for_each_span(Use use) const {
-    for (const EventColumns& part : own_parts())
-      for (const HostSpan& span : part.spans) use(span);
+    for_each(&EventColumns::spans, use);
   }
   template <typename Use>
   void for_each_host(Use use) const {
-    for (const EventColumns& part : own_parts())
-      for (const HostSpan& span : part.hosts) use(span);
+    for_each(&EventColumns::hosts, use);
     for_each_operator(use);
   }
   template <typename Use>
   void for_each_operator(Use use) const {
-    for (const EventColumns& part : own_parts())
-      for (const OperatorSpan& span : part.operators) use(span);
+    for_each(&EventColumns::operators, use);
   }
   template <typename Use>
   void for_each_frame(Use use) const {
-    for (const EventColumns& part : own_parts())
-      for (const HostSpan& span : part.frames) use(span);
+    for_each(&EventColumns::frames, use);
   }
   template <typename Use>
   void for_each_call(Use use) const {
-    for (const EventColumns& part : own_parts())
-      for (const CallSpan& span : part.calls) use(span);
+    for_each(&EventColumns::calls, use);
   }
   template <typename Use>
   void for_each_device(Use use) const {
-    for (const EventColumns& part : own_parts())
-      for (const DeviceSpan& span : part.devices) use(span);
+    for_each(&EventColumns::devices, use);
   }
   template <typename Use>
   void for_each_mark(Use use) const {
-    for (const EventColumns& part : own_parts())
-      for (const MarkedSpan& span : part.marks) use(span);
+    for_each(&EventColumns::marks, use);
   }
   template <typename Use>
   void for_each_memory(Use use) const {
-    for (const EventColumns& part : own_parts())
-      for (const MemorySample& sample : part.memory) use(sample);
+    for_each(&EventColumns::memory, use);
   }
   template <typename Use>
   void for_each_counter(Use use) const {
-    for (const EventColumns& part : own_parts())
-      for (const CounterSample& sample : part.counters) use(sample);
+    for_each(&EventColumns::counters, use);
   }
   template <typename Use>
   void for_each_unknown(Use use) const {
-    for (const EventColumns& part : own_parts())
-      for (const UnknownSpans& spans : part.unknown) use(spans);
+    for_each(&EventColumns::unknown, use);
   }
   bool has_devices() const { return kinds.devices; }
   bool has_frames() const { return kinds.frames; }

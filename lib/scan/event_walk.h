@@ -6,7 +6,6 @@
 // write to the event, which made the walk 2.5 times slower.
 #pragma once
 
-#include "base/ascii.h"
 #include "event/event.h"
 #include "scan/text_index.h"
 

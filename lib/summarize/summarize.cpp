@@ -4,8 +4,6 @@
 #include "scan/scan_files.h"
 #include "summarize/summary_rows.h"
 
-#include <utility>
-
 namespace traceloom {
 namespace {
 

@@ -126,29 +126,6 @@ constexpr std::size_t kFields = static_cast<std::size_t>(SummaryOrder::name);
 const std::vector<std::string_view> kFieldNames(std::begin(kSummaryOrderNames),
                                                 std::begin(kSummaryOrderNames) + kFields);
 
-std::int64_t value_of(const DurationStats& stats, SummaryOrder field) {
-  switch (field) {
-    case SummaryOrder::total:
-      return stats.total_ns;
-    case SummaryOrder::count:
-      return static_cast<std::int64_t>(stats.count);
-    case SummaryOrder::mean:
-      return stats.mean_ns;
-    case SummaryOrder::min:
-      return stats.min_ns;
-    case SummaryOrder::p50:
-      return stats.p50_ns;
-    case SummaryOrder::p90:
-      return stats.p90_ns;
-    case SummaryOrder::p99:
-      return stats.p99_ns;
-    case SummaryOrder::max:
-      return stats.max_ns;
-    default:
-      return stats.stddev_ns;
-  }
-}
-
 std::string value_text(SummaryOrder field, std::int64_t value) {
   return field == SummaryOrder::count ? format_count(static_cast<std::uint64_t>(value))
                                       : format_duration(value);

@@ -20,36 +20,32 @@ namespace {
 
 __extension__ typedef unsigned __int128 Uint128;
 
-std::uint64_t number_of(const SummaryRow& row, SummaryOrder order) {
-  const auto number = [](std::int64_t ns) { return static_cast<std::uint64_t>(ns); };
+}  // namespace
+
+std::int64_t value_of(const DurationStats& stats, SummaryOrder order) {
   switch (order) {
     case SummaryOrder::total:
-      return number(row.stats.total_ns);
+      return stats.total_ns;
     case SummaryOrder::count:
-      return row.stats.count;
+      return static_cast<std::int64_t>(stats.count);
     case SummaryOrder::mean:
-      return number(row.stats.mean_ns);
+      return stats.mean_ns;
     case SummaryOrder::min:
-      return number(row.stats.min_ns);
+      return stats.min_ns;
     case SummaryOrder::p50:
-      return number(row.stats.p50_ns);
+      return stats.p50_ns;
     case SummaryOrder::p90:
-      return number(row.stats.p90_ns);
+      return stats.p90_ns;
     case SummaryOrder::p99:
-      return number(row.stats.p99_ns);
+      return stats.p99_ns;
     case SummaryOrder::max:
-      return number(row.stats.max_ns);
+      return stats.max_ns;
     case SummaryOrder::stddev:
-      return number(row.stats.stddev_ns);
-    case SummaryOrder::name:
-    case SummaryOrder::category:
-    case SummaryOrder::rank:
-      break;
+      return stats.stddev_ns;
+    default:
+      return 0;
   }
-  return 0;
 }
-
-}  // namespace
 
 RowSpans& RowCollector::of(std::int64_t rank, std::string_view name, std::string_view category,
                            EventSide side) {
@@ -121,8 +117,8 @@ void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order) {
     if (order == SummaryOrder::category && a.categories != b.categories)
       return a.categories < b.categories;
     if (order == SummaryOrder::rank && a.rank != b.rank) return a.rank < b.rank;
-    const std::uint64_t first = number_of(a, order);
-    const std::uint64_t second = number_of(b, order);
+    const std::int64_t first = value_of(a.stats, order);
+    const std::int64_t second = value_of(b.stats, order);
     return first != second ? first > second : by_text(a, b);
   });
 }

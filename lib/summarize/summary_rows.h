@@ -76,6 +76,9 @@ class RowCollector {
 // Sets the share of each row in the total of all.
 void set_shares(std::vector<SummaryRow>& rows);
 
+// Returns the column of numbers that has this order, in ns or as a count; 0 for a text or a rank.
+std::int64_t value_of(const DurationStats& stats, SummaryOrder order);
+
 // Sorts in the order of the request, see SummaryOrder.
 void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order);
 

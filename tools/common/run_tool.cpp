@@ -26,7 +26,6 @@
 #include <sched.h>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 #include <vector>
 
 namespace traceloom {

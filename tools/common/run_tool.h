@@ -8,7 +8,6 @@
 #include <functional>
 #include <list>
 #include <string>
-#include <string_view>
 
 namespace CLI {
 // The team of a tool: with --mpi the processes that a launcher started, otherwise the tool alone.

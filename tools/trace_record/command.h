@@ -11,7 +11,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <vector>

@@ -5,7 +5,6 @@
 #include "trace_record/trace_options.h"
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 

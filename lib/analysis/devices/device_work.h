@@ -2,7 +2,6 @@
 // reasons and the activity of the host meanwhile.
 #pragma once
 
-#include "run/launches.h"
 #include "run/run.h"
 
 #include <array>

@@ -17,7 +17,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <string_view>
 #include <utility>
 

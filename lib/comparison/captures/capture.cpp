@@ -3,7 +3,6 @@
 #include "analysis/collectives/collectives.h"
 #include "analysis/memory/device_memory.h"
 #include "analysis/operators.h"
-#include "analysis/waits/rank_waits.h"
 #include "analysis/waits/step_roles.h"
 #include "analysis/work/launching_host.h"
 #include "base/string_table.h"

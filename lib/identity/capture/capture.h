@@ -14,8 +14,6 @@
 #include "input/input_list.h"
 
 #include <concepts>
-#include <cstddef>
-#include <string>
 #include <vector>
 
 namespace traceloom {

@@ -12,7 +12,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <string_view>
 #include <tuple>
 #include <utility>
 

@@ -16,7 +16,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>

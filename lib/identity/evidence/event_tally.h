@@ -6,7 +6,6 @@
 #include "event/event_timing.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

@@ -2,11 +2,9 @@
 
 #include "base/json_walk.h"
 #include "event/event.h"
-#include "event/event_timing.h"
 #include "merge/frame/top_level_values.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace traceloom {
 namespace {

@@ -7,7 +7,6 @@
 #include "merge/options/merge_options.h"
 #include "merge/plan/plan.h"
 
-#include <cstddef>
 #include <vector>
 
 namespace traceloom {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <charconv>
 #include <compare>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -8,11 +8,8 @@
 #include "merge/slices/flow_binder.h"
 #include "scan/scan_files.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace traceloom {

@@ -10,7 +10,6 @@
 #include "event/event.h"
 #include "event/event_timing.h"
 #include "merge/edits/event_edit.h"
-#include "merge/facts/ids.h"
 #include "merge/order/event_block.h"
 #include "merge/plan/plan.h"
 #include "merge/rows/track_plan.h"
@@ -21,7 +20,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace traceloom {

@@ -1,10 +1,8 @@
 // The rows of the timeline: the spans of a rank, and the work of its devices.
 #pragma once
 
-#include "analysis/waits/step_roles.h"
 #include "run/run.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

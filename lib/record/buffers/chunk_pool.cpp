@@ -4,7 +4,6 @@
 #include "record/support/process_support.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <pthread.h>
 #include <sys/mman.h>

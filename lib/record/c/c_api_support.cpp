@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace traceloom::record {

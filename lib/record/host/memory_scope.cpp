@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <ctime>
 #include <fcntl.h>
-#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <unistd.h>

@@ -7,14 +7,12 @@
 #include "record/buffers/registry.h"
 #include "record/files/trace_file.h"
 #include "record/session.h"
-#include "record/support/process_support.h"
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace traceloom::record {

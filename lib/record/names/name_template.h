@@ -13,7 +13,6 @@
 #include "record/recorder.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
