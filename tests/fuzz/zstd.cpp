@@ -50,13 +50,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Unpacked whole = unpack(text, 1, 4096, 4096);
   const std::size_t buffer = 64 + data[size - 1] % 64;
   const Unpacked pieces = unpack(text, data[size - 1] % 16 == 0 ? 2 : 1, buffer, 64 * buffer);
-  require(whole.is_refused == pieces.is_refused);
-  if (whole.is_refused) return 0;
+  const bool is_damaged = std::ranges::count(whole.problems, Problem::zstd_damaged) > 0 ||
+                          std::ranges::count(pieces.problems, Problem::zstd_damaged) > 0;
+  // In a frame of no text, libzstd takes a repeated byte, of which there are none, for damage only
+  // if it gets the frame in pieces; then what follows is not looked at.
+  require(whole.is_refused == pieces.is_refused || is_damaged);
+  if (whole.is_refused || pieces.is_refused) return 0;
   // A block that is not packed is delivered in pieces, up to where it is found to be too long.
   const std::size_t common = std::min(whole.text.size(), pieces.text.size());
   require(whole.text.compare(0, common, pieces.text, 0, common) == 0);
-  const bool is_damaged = std::ranges::count(whole.problems, Problem::zstd_damaged) > 0 ||
-                          std::ranges::count(pieces.problems, Problem::zstd_damaged) > 0;
   if (!is_damaged && whole.text.size() < kMostText && pieces.text.size() < kMostText)
     require(whole == pieces);
   return 0;

@@ -2,6 +2,7 @@
 // reasons and the activity of the host meanwhile.
 #pragma once
 
+#include "run/launches.h"
 #include "run/run.h"
 
 #include <array>
