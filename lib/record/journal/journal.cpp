@@ -1,6 +1,7 @@
 #include "record/journal/journal.h"
 
 #include "base/problems.h"
+#include "record/support/process_support.h"
 
 #include <fmt/format.h>
 
