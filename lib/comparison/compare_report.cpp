@@ -11,6 +11,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string_view>
 
 namespace traceloom {
@@ -130,17 +131,12 @@ std::string slow_line(const SlowOfSides& sides) {
 }
 
 std::string slow_json(const SlowOfSides& sides) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  for (const auto& [side, steps] : sides) {
-    json.begin_object(side);
-    json.member("slow", steps.slow);
-    json.member("steps", steps.all);
-    json.end_object();
-  }
-  json.end_object();
-  return text;
+  return json_object([&](JsonWriter& json) {
+    for (const auto& [side, steps] : sides) {
+      json.key(side);
+      json.raw(json_object("slow", steps.slow, "steps", steps.all));
+    }
+  });
 }
 
 std::string signed_duration(std::int64_t ns) {
@@ -212,11 +208,8 @@ bool says_where(const CompareOptions& options, const Comparison& found) {
 std::string where_line(const Comparison& found) {
   const RankDelta& rank = *found.shown_rank();
   const std::int64_t sign = rank.delta_ns() < 0 ? -1 : 1;
-  Role largest{};
-  for (std::size_t i = 1; i < kRoleCount; ++i)
-    if (const Role role = static_cast<Role>(i);
-        sign * rank.role_delta_ns(role) > sign * rank.role_delta_ns(largest))
-      largest = role;
+  const Role largest =
+      std::ranges::max(kRoles, {}, [&](Role role) { return sign * rank.role_delta_ns(role); });
   return fmt::format("Where: rank {}, {} of {} a step is {}{}", rank.rank,
                      signed_duration(rank.role_delta_ns(largest)), signed_duration(rank.delta_ns()),
                      role_name(largest), moved_text(found));
@@ -229,8 +222,7 @@ void write_judgement(JsonWriter& json, const Judgement& judgement, const Compare
   json.member("freedom", judgement.freedom);
   json.member("noise_is_assumed", judgement.is_assumed);
   const auto bound = [&](std::string_view key, double ChangeBounds::*number) {
-    json.key(key);
-    judgement.bounds ? json.value((*judgement.bounds).*number) : json.null();
+    json.member(key, judgement.bounds ? std::optional((*judgement.bounds).*number) : std::nullopt);
   };
   bound("noise", &ChangeBounds::noise);
   bound("error", &ChangeBounds::error);
@@ -245,16 +237,12 @@ void write_judgement(JsonWriter& json, const Judgement& judgement, const Compare
 }
 
 std::string verdict_json(const CompareOptions& options, const Comparison& found) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.member("kind", to_string(found.kind));
-  json.key("why");
-  found.why.empty() ? json.null() : json.value(found.why);
-  json.member("looks", found.looks);
-  if (found.judgement) write_judgement(json, *found.judgement, options);
-  json.end_object();
-  return text;
+  return json_object([&](JsonWriter& json) {
+    json.member("kind", to_string(found.kind));
+    json.member("why", text_or_null(found.why));
+    json.member("looks", found.looks);
+    if (found.judgement) write_judgement(json, *found.judgement, options);
+  });
 }
 
 std::string captures_json(const ComparedSides& sides, int looks) {
@@ -262,13 +250,8 @@ std::string captures_json(const ComparedSides& sides, int looks) {
   JsonWriter json(text);
   json.begin_array();
   for_each_capture(sides, looks, [&](std::string_view side, const Capture& capture) {
-    json.begin_object();
-    json.member("side", side);
-    json.member("name", capture.name);
-    json.member("ranks", capture.ranks.size());
-    json.member("steps", capture.steps_ns.size());
-    json.member("value_ns", capture.value_ns);
-    json.end_object();
+    json.raw(json_object("side", side, "name", capture.name, "ranks", capture.ranks.size(), "steps",
+                         capture.steps_ns.size(), "value_ns", capture.value_ns));
   });
   json.end_array();
   return text;
@@ -277,37 +260,24 @@ std::string captures_json(const ComparedSides& sides, int looks) {
 std::string differences_json(const Comparison& found) {
   std::string text;
   JsonWriter json(text);
-  json.begin_array();
-  for (const Difference& difference : found.differences) {
-    json.begin_object();
-    json.member("key", difference.key);
-    json.member("text", difference.text);
-    json.member("forbids", difference.forbids);
-    json.end_object();
-  }
-  json.end_array();
+  write_objects(json, found.differences, [&](const Difference& difference) {
+    write_members(json, "key", difference.key, "text", difference.text, "forbids",
+                  difference.forbids);
+  });
   return text;
 }
 
 std::string where_json(const Comparison& found) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.key("rank");
-  found.shown ? json.value(found.shown_rank()->rank) : json.null();
-  write_list(json, "moved", found.moved);
-  json.member("moved_by", found.moved_together ? "step" : "own work");
-  json.begin_array("matched");
-  for (std::size_t i = 0; i < kMatchLevels; ++i) {
-    json.begin_object();
-    json.member("by", to_string(static_cast<MatchLevel>(i)));
-    json.member("base", found.matched.base[i]);
-    json.member("new", found.matched.changed[i]);
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
-  return text;
+  return json_object([&](JsonWriter& json) {
+    json.member("rank", found.shown ? std::optional(found.shown_rank()->rank) : std::nullopt);
+    write_list(json, "moved", found.moved);
+    json.member("moved_by", found.moved_together ? "step" : "own work");
+    write_objects(json, "matched", std::views::iota(std::size_t{0}, kMatchLevels),
+                  [&](std::size_t i) {
+                    write_members(json, "by", to_string(static_cast<MatchLevel>(i)), "base",
+                                  found.matched.base[i], "new", found.matched.changed[i]);
+                  });
+  });
 }
 
 Table rank_table(const Comparison& found) {
@@ -334,9 +304,8 @@ Table role_table(const Comparison& found) {
       {"delta_ns", "Delta", duration, [&](Role role) { return rank->role_delta_ns(role); }},
   };
   Table table = empty_table(columns);
-  for (std::size_t i = 0; i < kRoleCount && rank != nullptr; ++i)
-    if (const Role role = static_cast<Role>(i);
-        rank->base_roles[role] != 0 || rank->changed_roles[role] != 0)
+  for (const Role role : kRoles)
+    if (rank != nullptr && (rank->base_roles[role] != 0 || rank->changed_roles[role] != 0))
       add_row(table, columns, role);
   return table;
 }

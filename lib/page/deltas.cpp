@@ -264,12 +264,10 @@ void write_rank_roles(HtmlWriter& html, const ComparisonPage& page) {
       {"new_ns", "New", duration, &Row::changed_ns},
       {"delta_ns", "Delta", duration, &Row::delta_ns},
   };
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const Role role = static_cast<Role>(i);
+  for (const Role role : kRoles)
     columns.push_back({fmt::format("delta_{}_ns", role_name(role)),
                        fmt::format("{} delta", role_name(role)), duration, sums[role] > 0,
                        [role](auto& of) { return of.role_delta_ns(role); }});
-  }
   Table table = make_table(page.found.ranks, columns);
   put_largest_first(table, kMostTableRows);
   write_of_comparison(html, page, table, "page.rank_roles",

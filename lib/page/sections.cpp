@@ -86,18 +86,18 @@ void write_choice(HtmlWriter& html, std::string_view label, const std::string& i
 
 std::vector<std::string_view> role_names(const RoleTimes& times) {
   std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < kRoleCount; ++i)
-    if (times[static_cast<Role>(i)] > 0) names.push_back(kRoleNames[i]);
+  for (const Role role : kRoles)
+    if (times[role] > 0) names.push_back(role_name(role));
   return names;
 }
 
 Bar role_bar(std::string label, const RoleTimes& roles, std::int64_t total_ns,
              std::int64_t room_ns) {
   Bar bar{std::move(label), format_duration(total_ns), {}};
-  for (std::size_t i = 0; i < kRoleCount; ++i) {
-    const std::int64_t ns = roles[static_cast<Role>(i)];
+  for (const Role role : kRoles) {
+    const std::int64_t ns = roles[role];
     if (ns <= 0) continue;
-    bar.parts.push_back(time_part(kRoleNames[i], kRoleNames[i], ns, room_ns));
+    bar.parts.push_back(time_part(role_name(role), role_name(role), ns, room_ns));
     bar.parts.back().words +=
         fmt::format(" ({:.1f} %)", 100 * static_cast<double>(ns) /
                                        static_cast<double>(std::max<std::int64_t>(total_ns, 1)));

@@ -16,6 +16,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <set>
 
 namespace traceloom {
@@ -103,8 +104,8 @@ std::vector<Role> roles_of(const StepGrid& grid, std::size_t most_bytes) {
   RoleTimes sums;
   for (const GridCell& cell : grid.cells) sums.add(cell.roles);
   std::vector<Role> roles;
-  for (std::size_t i = 0; i < kRoleCount; ++i)
-    if (sums[static_cast<Role>(i)] > 0) roles.push_back(static_cast<Role>(i));
+  for (const Role role : kRoles)
+    if (sums[role] > 0) roles.push_back(role);
   std::stable_sort(roles.begin(), roles.end(), [&](Role a, Role b) { return sums[a] > sums[b]; });
   const std::size_t room = grid.cells.empty() ? 0 : most_bytes / grid.cells.size();
   roles.resize(std::min(roles.size(), room > 2 ? room - 2 : 0));
@@ -163,22 +164,17 @@ std::string note_of(const StepGrid& grid) {
 
 std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std::int64_t most_ns,
                        bool is_delta) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  write_list(json, "rows", grid.rows);
-  write_list(json, "first_ranks", grid.first_ranks);
-  write_list(json, "columns", grid.columns);
-  write_list(json, "first_steps", grid.first_steps);
-  json.member("row_noun", grid.ranks_a_row > 1 ? "ranks" : "rank");
-  json.member("max_ns", most_ns);
-  json.member("is_delta", is_delta);
-  json.begin_array("roles");
-  for (const Role role : roles) json.value(role_name(role));
-  json.end_array();
-  json.member("note", note_of(grid));
-  json.end_object();
-  return text;
+  return json_object([&](JsonWriter& json) {
+    write_list(json, "rows", grid.rows);
+    write_list(json, "first_ranks", grid.first_ranks);
+    write_list(json, "columns", grid.columns);
+    write_list(json, "first_steps", grid.first_steps);
+    json.member("row_noun", grid.ranks_a_row > 1 ? "ranks" : "rank");
+    json.member("max_ns", most_ns);
+    json.member("is_delta", is_delta);
+    write_list(json, "roles", roles | std::views::transform(role_name));
+    json.member("note", note_of(grid));
+  });
 }
 
 }  // namespace

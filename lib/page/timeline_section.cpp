@@ -31,30 +31,18 @@ std::string kept_text(const Timeline& timeline) {
 }
 
 void write_rows(JsonWriter& json, const Timeline& timeline) {
-  json.begin_array("rows");
-  for (const TimelineRow& row : timeline.rows) {
-    json.begin_object();
-    json.member("rank", row.rank);
-    json.member("label", row.label);
-    json.member("slices", row.slices);
-    json.member("bins", row.bins);
-    json.member("depths", row.lines);
+  write_objects(json, "rows", timeline.rows, [&](const TimelineRow& row) {
+    write_members(json, "rank", row.rank, "label", row.label, "slices", row.slices, "bins",
+                  row.bins, "depths", row.lines);
     if (row.is_thin) json.member("thin", true);
     if (row.is_last) json.member("last", true);
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
 void write_times(JsonWriter& json, const Timeline& timeline) {
-  json.begin_array("windows");
-  for (const TimelineWindow& window : timeline.windows) {
-    json.begin_object();
-    json.member("start", window.time.from_ns);
-    json.member("end", window.time.to_ns);
-    json.end_object();
-  }
-  json.end_array();
+  write_objects(json, "windows", timeline.windows, [&](const TimelineWindow& window) {
+    write_members(json, "start", window.time.from_ns, "end", window.time.to_ns);
+  });
   json.begin_array("steps");
   for (const TimelineStep& step : timeline.steps) {
     json.begin_array();
@@ -67,17 +55,14 @@ void write_times(JsonWriter& json, const Timeline& timeline) {
 }
 
 std::string facts_json_of(const Timeline& timeline) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.member("end", timeline.end_ns);
-  json.member("kept", kept_text(timeline));
-  write_list(json, "roles", kRoleNames);
-  write_times(json, timeline);
-  write_rows(json, timeline);
-  write_list(json, "names", timeline.names);
-  json.end_object();
-  return text;
+  return json_object([&](JsonWriter& json) {
+    json.member("end", timeline.end_ns);
+    json.member("kept", kept_text(timeline));
+    write_list(json, "roles", kRoleNames);
+    write_times(json, timeline);
+    write_rows(json, timeline);
+    write_list(json, "names", timeline.names);
+  });
 }
 
 void write_buttons(HtmlWriter& html, const Timeline& timeline) {

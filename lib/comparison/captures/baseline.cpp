@@ -118,7 +118,6 @@ void write_differences(JsonWriter& json, const char* key, const std::vector<std:
 
 void write_rank(JsonWriter& json, const RowNumbers& numbers, SharedRows& shared,
                 const CaptureRank& rank, bool is_first) {
-  json.begin_object();
   json.member("rank", rank.rank);
   json.member("steps", rank.steps);
   std::vector<std::uint32_t> has;
@@ -140,11 +139,9 @@ void write_rank(JsonWriter& json, const RowNumbers& numbers, SharedRows& shared,
   write_differences(json, "calls", calls);
   if (is_first || rank.sequence != shared.sequence) write_list(json, "sequence", rank.sequence);
   if (is_first) shared.sequence = rank.sequence;
-  json.end_object();
 }
 
 void write_capture(JsonWriter& json, TextWriter& texts, const Capture& capture) {
-  json.begin_object();
   json.member("name", capture.name);
   json.member("world_size", capture.world_size);
   write_list(json, "devices", capture.devices);
@@ -162,11 +159,9 @@ void write_capture(JsonWriter& json, TextWriter& texts, const Capture& capture) 
   for (const auto& [key, number] : numbers) write_numbers(json, key_numbers(*key, texts));
   json.end_array();
   SharedRows shared(numbers.size());
-  json.begin_array("ranks");
-  for (const CaptureRank& rank : capture.ranks)
+  write_objects(json, "ranks", capture.ranks, [&](const CaptureRank& rank) {
     write_rank(json, numbers, shared, rank, &rank == &capture.ranks.front());
-  json.end_array();
-  json.end_object();
+  });
 }
 
 // Reads what baseline_json() wrote.
@@ -396,26 +391,19 @@ std::string baseline_json(const Baseline& baseline) {
   TextWriter texts;
   std::string captures;
   JsonWriter of_captures(captures);
-  of_captures.begin_array();
-  for (const Capture& capture : baseline.captures) write_capture(of_captures, texts, capture);
-  of_captures.end_array();
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  json.member("traceloom_baseline", kVersion);
-  json.member("reason", baseline.reason);
-  json.begin_array("older");
-  for (const OlderVersion& version : baseline.older) {
-    json.begin_object();
-    json.member("reason", version.reason);
-    write_list(json, "numbers", version.numbers);
-    json.end_object();
-  }
-  json.end_array();
-  write_list(json, "texts", texts.texts());
-  json.key("captures");
-  json.raw(captures);
-  json.end_object();
+  write_objects(of_captures, baseline.captures,
+                [&](const Capture& capture) { write_capture(of_captures, texts, capture); });
+  const std::string text = json_object([&](JsonWriter& json) {
+    json.member("traceloom_baseline", kVersion);
+    json.member("reason", baseline.reason);
+    write_objects(json, "older", baseline.older, [&](const OlderVersion& version) {
+      json.member("reason", version.reason);
+      write_list(json, "numbers", version.numbers);
+    });
+    write_list(json, "texts", texts.texts());
+    json.key("captures");
+    json.raw(captures);
+  });
   return text + "\n";
 }
 
