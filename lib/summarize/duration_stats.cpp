@@ -78,7 +78,7 @@ std::optional<DurationStats> compute_stats(DurationValues& values) {
   if (total > static_cast<Uint128>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
   const std::size_t count = values.size();
   DurationStats stats;
-  stats.count = count;
+  stats.count = static_cast<std::int64_t>(count);
   stats.total_ns = static_cast<std::int64_t>(total);
   stats.mean_ns = static_cast<std::int64_t>((total * 2 + count) / (Uint128{count} * 2));
   stats.min_ns = static_cast<std::int64_t>(least);

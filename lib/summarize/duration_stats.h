@@ -32,7 +32,7 @@ struct DurationValues {
 };
 
 struct DurationStats {
-  std::uint64_t count = 0;
+  std::int64_t count = 0;
   std::int64_t total_ns = 0;
   std::int64_t mean_ns = 0;  // halves are rounded up
   std::int64_t min_ns = 0;

@@ -1,11 +1,215 @@
 #include "summarize/summarize.h"
 
+#include "base/problems.h"
+#include "base/string_table.h"
+#include "base/units.h"
+#include "event/event_side.h"
 #include "run/run.h"
 #include "scan/scan_files.h"
-#include "summarize/summary_rows.h"
+#include "team/wire.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <deque>
+#include <future>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#define XXH_INLINE_ALL  // xxHash needs this macro to be used without its library
+#include <xxhash.h>
 
 namespace traceloom {
 namespace {
+
+__extension__ typedef unsigned __int128 Uint128;
+
+// What stands for the category of spans that only their row tells to be of a device.
+constexpr std::string_view kDeviceRowCategory = "(device row)";
+
+[[noreturn]] void throw_too_many_rows(std::size_t most) {
+  throw UsageError(
+      fmt::format("the summary has more than {} rows; do names hold the numbers of requests? "
+                  "--filter or --category choose some, --max-rows takes more, at some 2 KB each",
+                  format_count(most)));
+}
+
+// The spans of a row that one process of a team has read.
+struct RowSpans {
+  std::int64_t rank = 0;
+  std::string name;
+  EventSide side = EventSide::host;
+  std::set<std::string> categories;
+  DurationValues durations;
+
+  // For other processes: see team/wire.h.
+  auto wired() { return std::tie(rank, name, side, categories, durations.small, durations.large); }
+};
+
+// RowCollector: spans by their rows.
+//
+//   RowCollector rows({.name = true}, most);
+//   rows.of(0, "aten::mm", "cpu_op", EventSide::host).durations.add(1500);
+//   std::vector<SummaryRow> result = rows.compute(2);
+//
+// Not thread-safe.
+class RowCollector {
+ public:
+  // of() throws UsageError if there are more rows than `most`.
+  explicit RowCollector(SummaryGrouping by,
+                        std::size_t most = std::numeric_limits<std::size_t>::max())
+      : by_(by), most_(most) {}
+
+  // Returns the row of such spans, which does not move. What rows are not grouped by has no effect;
+  // `side` belongs to the name.
+  RowSpans& of(std::int64_t rank, std::string_view name, std::string_view category,
+               EventSide side) {
+    if (!by_.name) side = EventSide::host;
+    scratch_ = fmt::format("{} {} {} ", by_.rank ? rank : 0, static_cast<int>(side),
+                           by_.name ? name.size() : 0);
+    if (by_.name) scratch_ += name;
+    if (by_.category) scratch_ += category;
+    const std::uint32_t number = keys_.intern(scratch_);
+    if (number == rows_.size()) rows_.push_back({rank, std::string(name), side, {}, {}});
+    if (rows_.size() > most_) throw_too_many_rows(most_);
+    rows_[number].categories.emplace(category);
+    return rows_[number];
+  }
+
+  // Calls use(key, row) for each row; equal keys are of one row, whoever collected it.
+  template <typename Use>
+  void for_each(Use use) const {
+    for (std::uint32_t i = 0; i < rows_.size(); ++i) use(keys_[i], rows_[i]);
+  }
+
+  // Returns the rows with their statistics but without their shares, in no particular order. Up to
+  // `threads` threads (at least one) compute them; these are plain threads because the thread
+  // sanitizer cannot see into TBB. Throws Error if a total does not fit.
+  std::vector<SummaryRow> compute(std::size_t threads) {
+    constexpr std::size_t kRowsWorthAThread = 64;
+    std::vector<SummaryRow> rows(rows_.size());
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+      for (std::size_t i = next++; i < rows.size(); i = next++) rows[i] = make_row(rows_[i]);
+    };
+    std::vector<std::future<void>> helpers;
+    for (std::size_t i = 1; i < std::min(threads, rows.size() / kRowsWorthAThread); ++i)
+      helpers.push_back(std::async(std::launch::async, work));
+    work();
+    for (std::future<void>& helper : helpers) helper.get();
+    return rows;
+  }
+
+ private:
+  SummaryRow make_row(RowSpans& spans) const {
+    SummaryRow row;
+    if (by_.rank) row.rank = spans.rank;
+    if (by_.name) row.name = spans.name;
+    if (spans.side == EventSide::device && spans.categories.erase("") > 0)
+      spans.categories.emplace(kDeviceRowCategory);
+    row.categories.assign(spans.categories.begin(), spans.categories.end());
+    const std::optional<DurationStats> stats = compute_stats(spans.durations);
+    if (!stats)
+      throw Error(
+          fmt::format("'{}'", row.name.value_or(join_categories(row))),
+          "the total of its durations does not fit 64-bit nanoseconds; leave it out by --filter "
+          "or repair the trace");
+    row.stats = *stats;
+    return row;
+  }
+
+  SummaryGrouping by_;
+  std::size_t most_;
+  std::string scratch_;
+  StringTable keys_;
+  std::deque<RowSpans> rows_;
+};
+
+// Sets the share of each row in the total of all.
+void set_shares(std::vector<SummaryRow>& rows) {
+  Uint128 sum = 0;
+  for (const SummaryRow& row : rows) sum += static_cast<std::uint64_t>(row.stats.total_ns);
+  if (sum == 0) return;
+  for (SummaryRow& row : rows)
+    row.share = static_cast<double>(static_cast<long double>(row.stats.total_ns) /
+                                    static_cast<long double>(sum));
+}
+
+// Sorts in the order of the request, see SummaryOrder.
+void sort_rows(std::vector<SummaryRow>& rows, SummaryOrder order) {
+  const auto by_text = [](const SummaryRow& a, const SummaryRow& b) {
+    return std::tie(a.name, a.categories, a.rank) < std::tie(b.name, b.categories, b.rank);
+  };
+  std::sort(rows.begin(), rows.end(), [&](const SummaryRow& a, const SummaryRow& b) {
+    if (order == SummaryOrder::category && a.categories != b.categories)
+      return a.categories < b.categories;
+    if (order == SummaryOrder::rank && a.rank != b.rank) return a.rank < b.rank;
+    const std::int64_t first = value_of(a.stats, order);
+    const std::int64_t second = value_of(b.stats, order);
+    return first != second ? first > second : by_text(a, b);
+  });
+}
+
+// The keys are exchanged in so many slices.
+constexpr std::uint64_t kSlices = 16;
+
+// Returns the rows of one slice whose keys belong to this process.
+std::vector<SummaryRow> rows_of_slice(Team& team, SummaryGrouping by, const RowCollector& own,
+                                      std::uint64_t slice, std::size_t threads) {
+  std::vector<WireWriter> writers(team.size());
+  own.for_each([&](std::string_view key, const RowSpans& row) {
+    const std::uint64_t hash = XXH3_64bits(key.data(), key.size());
+    if (hash % kSlices == slice) writers[hash / kSlices % team.size()](row);
+  });
+  std::vector<std::string> messages;
+  messages.reserve(writers.size());
+  for (WireWriter& writer : writers) messages.push_back(writer.take());
+  messages = team.exchange(std::move(messages));
+  std::vector<SummaryRow> rows;
+  team.agree([&] {
+    RowCollector collector(by);
+    for (std::string& message : messages) {
+      for (WireReader reader(message); !reader.at_end();) {
+        RowSpans part;
+        reader(part);
+        // All parts of a row have its category if rows are grouped by it.
+        RowSpans& row = collector.of(part.rank, part.name, *part.categories.begin(), part.side);
+        row.categories.merge(part.categories);
+        row.durations.append(part.durations);
+      }
+      message = {};
+    }
+    rows = collector.compute(threads);
+  });
+  return rows;
+}
+
+// Returns all rows on process 0, and none on the others, in no particular order and without their
+// shares. Each row is computed by the process to which the hash of its key belongs: the others send
+// it the durations, so that percentiles are exact. This is done for a slice of the keys at a time,
+// so the durations that are under way take a small part of the memory of those that were read.
+// Throws on all processes what RowCollector throws on one of them, and UsageError for more rows
+// than `most`.
+std::vector<SummaryRow> exchange_rows(Team& team, SummaryGrouping by, RowCollector& own,
+                                      std::size_t most, std::size_t threads) {
+  if (team.is_alone()) return own.compute(threads);
+  std::vector<SummaryRow> rows;
+  for (std::uint64_t slice = 0; slice < kSlices; ++slice)
+    for (SummaryRow& row : rows_of_slice(team, by, own, slice, threads))
+      rows.push_back(std::move(row));
+  std::vector<SummaryRow> all;
+  team.gather(to_wire(rows), [&](std::size_t, const std::string& bytes) {
+    for (SummaryRow& row : from_wire<std::vector<SummaryRow>>(bytes)) {
+      if (all.size() == most) throw_too_many_rows(most);
+      all.push_back(std::move(row));
+    }
+  });
+  return all;
+}
 
 // Names are counted before ranks and clocks are known, so the rest of a run that has too many is
 // not read. Of few kinds of spans there are names and categories; half as many again are let pass.
@@ -67,6 +271,25 @@ void add_rank(const Run& run, RankEvents& rank, RowCollector& rows) {
 }
 
 }  // namespace
+
+std::int64_t value_of(const DurationStats& stats, SummaryOrder order) {
+  static constexpr std::array kNumbers{
+      &DurationStats::total_ns, &DurationStats::count,  &DurationStats::mean_ns,
+      &DurationStats::min_ns,   &DurationStats::p50_ns, &DurationStats::p90_ns,
+      &DurationStats::p99_ns,   &DurationStats::max_ns, &DurationStats::stddev_ns};
+  const auto place = static_cast<std::size_t>(order);
+  return place < kNumbers.size() ? stats.*kNumbers[place] : 0;
+}
+
+std::string join_categories(const SummaryRow& row) {
+  if (row.categories.size() == 1) return row.categories.front();
+  std::string joined;
+  for (const std::string& category : row.categories) {
+    if (!joined.empty()) joined += "; ";
+    joined += category.empty() ? kNoName : category;
+  }
+  return joined;
+}
 
 Summary summarize(const SummaryRequest& request) {
   Team& team = team_or_alone(request.team);

@@ -92,6 +92,12 @@ struct SummaryRow {
   auto wired() { return std::tie(rank, name, categories, stats, share); }
 };
 
+// Returns the column of numbers that has this order, in ns or as a count; 0 for a text or a rank.
+std::int64_t value_of(const DurationStats& stats, SummaryOrder order);
+
+// Returns "cpu_op; kernel"; if there are several, an empty category is "(none)".
+std::string join_categories(const SummaryRow& row);
+
 struct Summary {
   SummaryGrouping by;
   SummaryOrder order = SummaryOrder::total;

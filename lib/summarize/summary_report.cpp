@@ -3,7 +3,6 @@
 #include "base/problems.h"
 #include "base/units.h"
 #include "output/json_writer.h"
-#include "summarize/summary_rows.h"
 #include "table/columns.h"
 #include "table/table_formats.h"
 

@@ -63,9 +63,15 @@ void check_rows(std::vector<SummaryRow> rows, const std::vector<oracle::SummaryR
     CAPTURE(wanted.name);
     CHECK(rows[i].name.value() == wanted.name);
     CHECK(is_on_device(rows[i]) == wanted.on_device);
-    const DurationStats exact{wanted.count,  wanted.total_ns, wanted.mean_ns,
-                              wanted.min_ns, wanted.p50_ns,   wanted.p90_ns,
-                              wanted.p99_ns, wanted.max_ns,   stats.stddev_ns};
+    const DurationStats exact{static_cast<std::int64_t>(wanted.count),
+                              wanted.total_ns,
+                              wanted.mean_ns,
+                              wanted.min_ns,
+                              wanted.p50_ns,
+                              wanted.p90_ns,
+                              wanted.p99_ns,
+                              wanted.max_ns,
+                              stats.stddev_ns};
     CHECK(stats == exact);
     CHECK(std::abs(static_cast<double>(stats.stddev_ns) - wanted.stddev_ns) <
           0.501 + wanted.stddev_ns * 1e-15);
