@@ -97,4 +97,9 @@ TextNumbers argument_parts(const StringTable& details, bool all) {
   return detail_parts(details, keys);
 }
 
+std::string_view find_shape(std::string_view arguments) {
+  const std::string_view dims = find_detail(arguments, "Input Dims");
+  return dims.empty() ? find_detail(arguments, "Input dims") : dims;
+}
+
 }  // namespace traceloom

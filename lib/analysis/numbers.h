@@ -6,6 +6,7 @@
 #include "base/string_table.h"
 #include "run/event_columns.h"
 #include "run/run.h"
+#include "table/columns.h"
 #include "team/wire.h"
 
 #include <algorithm>
@@ -157,6 +158,17 @@ TextNumbers detail_parts(const StringTable& details, const std::vector<std::stri
 
 // Numbers the shapes of arguments; with `all` also types, strides and values.
 TextNumbers argument_parts(const StringTable& details, bool all);
+
+// Returns the shapes among the arguments of an operator, a text for find_detail().
+std::string_view find_shape(std::string_view arguments);
+
+// Returns the value of a column: what find_detail() finds in a text of the row.
+template <typename Text>
+auto detail_of(Text text, std::string_view key) {
+  return [text, key](const auto& row) {
+    return text_or_nothing(find_detail(value_in(text, row), key));
+  };
+}
 
 // Grouped: sums by keys of a few numbers each.
 //

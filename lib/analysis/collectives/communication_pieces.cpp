@@ -1,5 +1,6 @@
 #include "analysis/collectives/communication_pieces.h"
 
+#include "analysis/numbers.h"
 #include "analysis/work/launching_host.h"
 #include "analysis/work/work_names.h"
 #include "base/ascii.h"
@@ -175,9 +176,7 @@ CommunicationPiece piece_of(const Run& run, std::size_t rank, const HostSpan& sp
 
 // Returns the bytes of the tensors with which an operator of the host was called.
 std::int64_t input_bytes(std::string_view arguments) {
-  std::string_view dims = find_detail(arguments, "Input Dims");
-  if (dims.empty()) dims = find_detail(arguments, "Input dims");
-  return tensor_bytes(dims, find_detail(arguments, "Input type"));
+  return tensor_bytes(find_shape(arguments), find_detail(arguments, "Input type"));
 }
 
 // Returns "float" for `["float", "Scalar"]`.

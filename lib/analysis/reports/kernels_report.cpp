@@ -1,8 +1,11 @@
 #include "analysis/reports/kernels_report.h"
 
 #include "analysis/devices/device_facts.h"
-#include "analysis/work/kernel_groups.h"
+#include "analysis/numbers.h"
+#include "analysis/operators.h"
+#include "analysis/work/launching_host.h"
 #include "analysis/work/work_names.h"
+#include "base/arithmetic.h"
 #include "output/json_writer.h"
 #include "run/event_columns.h"
 #include "table/columns.h"
@@ -10,10 +13,239 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace traceloom {
 namespace {
+
+constexpr std::int64_t kShortNs = 10'000;
+
+// Returns the time from the first to the last work of each device, for each recording.
+std::int64_t devices_ns(const RankEvents& rank) {
+  std::map<std::pair<std::int32_t, std::ptrdiff_t>, Interval> devices;
+  rank.for_each_device([&](const DeviceSpan& span) {
+    const auto later =
+        std::ranges::upper_bound(rank.unrecorded, span.start_ns, {}, &Interval::to_ns);
+    const std::ptrdiff_t recording = later - rank.unrecorded.begin();
+    const auto [found, is_new] = devices.try_emplace({span.device, recording}, span.interval());
+    if (is_new) return;
+    found->second.from_ns = std::min(found->second.from_ns, span.start_ns);
+    found->second.to_ns = std::max(found->second.to_ns, span.end_ns);
+  });
+  std::int64_t sum = 0;
+  for (const auto& [device, time] : devices) add_to(sum, time.to_ns - time.from_ns);
+  return sum;
+}
+
+// The parts of a key; a property that does not separate rows is 0.
+enum KernelPart : std::size_t {
+  kKernelRank,
+  kKernelDevice,
+  kKernelStream,
+  kKernelType,
+  kKernelLaunch,
+  kKernelArguments,
+  kKernelOperator,
+  kKernelName,
+  kKernelParts,
+};
+using KernelKey = std::array<std::int64_t, kKernelParts>;
+
+struct KernelSums {
+  std::int64_t short_count = 0;  // kernels that take less than 10 us
+  std::int64_t short_ns = 0;
+  std::int64_t tensor_ns = 0;  // time of kernels that use tensor cores, by their names
+  std::int64_t told_ns = 0;    // time of kernels whose names show whether they use tensor cores
+
+  auto sums() { return std::tie(short_count, short_ns, tensor_ns, told_ns); }
+};
+
+struct KernelGroup : KernelSums {
+  TimeStats stats = {};
+  std::vector<std::int64_t> times;  // of the kernels, until there are stats
+  WeightedMean blocks;
+  WeightedMean occupancy;
+  // The host's names of the collectives that launched kernels with ambiguous names
+  // ("nccl:all_to_all" for SendRecv).
+  std::set<std::string> collectives;
+
+  auto wired() {
+    return std::tuple_cat(std::tie(stats, times, blocks, occupancy, collectives), sums());
+  }
+
+  // For finish_groups().
+  void add(KernelGroup more) {
+    add_values(times, std::move(more.times));
+    blocks.add(more.blocks);
+    occupancy.add(more.occupancy);
+    collectives.merge(more.collectives);
+    add_sums(sums(), more.sums());
+  }
+  void finish() { stats = time_stats(std::exchange(times, {})); }
+};
+
+struct KernelTotals : KernelSums {
+  std::int64_t count = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t eligible_ns = 0;      // launched by an operator that could use tensor cores
+  std::int64_t not_launched_ns = 0;  // time of kernels without a known operator
+  std::int64_t devices_ns = 0;       // first to last work of each device, for each recording
+  bool any_measured = false;         // any kernel has its blocks or its occupancy
+  bool any_collective = false;       // any group has collectives
+
+  auto sums() {
+    return std::tuple_cat(KernelSums::sums(),
+                          std::tie(count, total_ns, eligible_ns, not_launched_ns, devices_ns,
+                                   any_measured, any_collective));
+  }
+};
+
+// The kernels of a run, grouped by the properties that separate the rows of the table. Processes of
+// a team have the same groups, whichever of them has the events.
+class KernelGroups {
+ public:
+  // The run must outlive it.
+  KernelGroups(const Run& run, const KernelsOptions& options)
+      : run_(run), options_(options), names_(label_names(run.labels)) {
+    if (options.by_launch)
+      launches_ =
+          detail_parts(run.details, {"grid", "block", "registers per thread", "shared memory"});
+    if (options.by_shape || options.by_arguments)
+      arguments_ = argument_parts(run.details, options.by_arguments);
+    for (std::uint32_t label = 0; label < run.labels.size(); ++label) {
+      const bool is_device = run.labels.kind(label).place == EventPlace::device;
+      tensor_.push_back(is_device ? uses_tensor_cores(run.labels.name(label)) : std::nullopt);
+      eligible_.push_back(!is_device && may_use_tensor_cores(run.labels.name(label)));
+    }
+    for (const RankEvents& rank : run.ranks)
+      if (rank.is_here) add_rank(rank);
+    finish_groups(run, groups_);
+    add_up(run, totals_);
+  }
+
+  template <typename Use>
+  void for_each(Use use) {
+    groups_.for_each(use);
+  }
+  const KernelTotals& totals() const { return totals_; }
+
+  std::string_view name(const KernelKey& key) const { return names_.text(key[kKernelName]); }
+  std::string_view op(const KernelKey& key) const { return names_.text(key[kKernelOperator]); }
+  // Texts for find_detail().
+  std::string_view launch(const KernelKey& key) const { return launches_.text(key[kKernelLaunch]); }
+  std::string_view arguments(const KernelKey& key) const {
+    return arguments_.text(key[kKernelArguments]);
+  }
+
+ private:
+  void add_rank(const RankEvents& rank) {
+    add_to(totals_.devices_ns, devices_ns(rank));
+    const Operators operators(run_, rank);
+    rank.for_each_device([&](const DeviceSpan& span) {
+      const Role role = run_.labels.kind(span.label).role;
+      if (role != Role::kernel && role != Role::communication) return;
+      const std::uint32_t node = operators.launcher_of(span);
+      add_kernel(rank, span, node == kNoOperator ? nullptr : &operators.nodes()[node]);
+    });
+    name_collectives(rank, operators);
+  }
+
+  void name_collectives(const RankEvents& rank, const Operators& operators) {
+    const auto is_nameless = [&](const DeviceSpan& span) {
+      return run_.labels.kind(span.label).role == Role::communication &&
+             !says_what_it_does(kernel_name(run_.labels.name(span.label)));
+    };
+    bool any = false;
+    rank.for_each_device([&](const DeviceSpan& span) { any = any || is_nameless(span); });
+    if (!any) return;
+    const LaunchingRanges ranges(run_, rank);
+    for (const EventColumns& part : rank.own_parts())
+      for (const DeviceSpan& span : part.devices) {
+        if (!is_nameless(span)) continue;
+        const LaunchedBy by = ranges.find(part, span);
+        const LaunchingRange* const named = by.range != nullptr ? by.range : by.op;
+        if (named == nullptr) continue;
+        const std::uint32_t node = operators.launcher_of(span);
+        const OperatorNode* const launcher =
+            node == kNoOperator ? nullptr : &operators.nodes()[node];
+        groups_[key_of(rank, span, launcher)].collectives.emplace(
+            run_.labels.name(named->span.label));
+        totals_.any_collective = true;
+      }
+  }
+
+  void add_kernel(const RankEvents& rank, const DeviceSpan& span, const OperatorNode* launcher) {
+    const std::int64_t ns = span.end_ns - span.start_ns;
+    KernelGroup& group = groups_[key_of(rank, span, launcher)];
+    group.times.push_back(ns);
+    ++totals_.count;
+    add_to(totals_.total_ns, ns);
+    const std::optional<bool> tensor_cores = tensor_[span.label];
+    const bool is_short = ns < kShortNs;
+    KernelSums own{.short_count = is_short ? 1 : 0,
+                   .short_ns = is_short ? ns : 0,
+                   .tensor_ns = tensor_cores.value_or(false) ? ns : 0,
+                   .told_ns = tensor_cores ? ns : 0};
+    add_sums(group.sums(), own.sums());
+    add_sums(totals_.KernelSums::sums(), own.sums());
+    if (launcher == nullptr)
+      add_to(totals_.not_launched_ns, ns);
+    else if (eligible_[launcher->label])
+      add_to(totals_.eligible_ns, ns);
+    if (span.detail == kNoDetail) return;
+    const std::string_view details = run_.details[span.detail];
+    if (const auto blocks = find_number(details, "blocks per SM")) group.blocks.add(*blocks, ns);
+    if (const auto percent = find_number(details, "est. achieved occupancy %"))
+      group.occupancy.add(*percent, ns);
+    totals_.any_measured |= !group.blocks.empty() || !group.occupancy.empty();
+  }
+
+  KernelKey key_of(const RankEvents& rank, const DeviceSpan& span, const OperatorNode* launcher) {
+    KernelKey key{};
+    const std::int64_t name = names_[span.label];
+    const std::int64_t op = launcher == nullptr ? TextNumbers::kNothing : names_[launcher->label];
+    if (options_.by_rank) key[kKernelRank] = rank.rank;
+    if (options_.by_stream) {
+      key[kKernelDevice] = span.device;
+      key[kKernelStream] = span.stream;
+    }
+    if (options_.by_type) key[kKernelType] = type_of(op, name);
+    if (options_.by_launch) key[kKernelLaunch] = launches_[span.detail];
+    if (options_.by_shape || options_.by_arguments)
+      key[kKernelArguments] =
+          launcher == nullptr ? TextNumbers::kNothing : arguments_[launcher->arguments];
+    if (options_.by_operator) key[kKernelOperator] = op;
+    if (options_.by_name) key[kKernelName] = name;
+    return key;
+  }
+
+  std::int64_t type_of(std::int64_t op, std::int64_t kernel) {
+    std::int64_t& known = types_[{op, kernel}];
+    if (known == 0)
+      known = 1 + static_cast<std::int64_t>(work_type(names_.text(op), names_.text(kernel)));
+    return known - 1;
+  }
+
+  const Run& run_;
+  KernelsOptions options_;
+  TextNumbers names_;
+  TextNumbers launches_;
+  TextNumbers arguments_;
+  Grouped<std::int64_t, 2> types_;           // by (operator, kernel): the type plus one
+  std::vector<std::optional<bool>> tensor_;  // labels of kernels that use tensor cores
+  std::vector<bool> eligible_;               // labels of operators that could use them
+  Grouped<KernelGroup, kKernelParts> groups_;
+  KernelTotals totals_;
+};
 
 struct KernelRow : KernelGroup {
   KernelKey key;

@@ -2,9 +2,19 @@
 #pragma once
 
 #include "analysis/report.h"
-#include "analysis/work/op_groups.h"
 
 namespace traceloom {
+
+// The properties that separate the rows of a table of operators. The run must have been read with
+// details; shape and arguments need one that was read with arguments.
+struct OpsOptions {
+  bool by_name = true;
+  bool by_type = false;       // the kind of work: gemm, attention, ...; see work_names.h
+  bool by_shape = false;      // the shapes of its arguments
+  bool by_arguments = false;  // their types, strides and values as well
+  bool by_thread = false;
+  bool by_rank = false;
+};
 
 // The rows are sorted by device_self_ns, without devices by host_self_ns.
 //
