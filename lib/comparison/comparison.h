@@ -13,7 +13,6 @@
 
 #include "analysis/waits/step_roles.h"
 #include "comparison/judge_sides.h"
-#include "comparison/match_rows.h"
 #include "comparison/sides.h"
 
 #include <array>

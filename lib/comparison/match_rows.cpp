@@ -1,7 +1,6 @@
-#include "comparison/match_rows.h"
-
 #include "analysis/work/work_names.h"
 #include "base/ascii.h"
+#include "comparison/sides.h"
 
 #include <algorithm>
 #include <array>
@@ -352,9 +351,7 @@ class Matcher {
       if (other.match[i] == kNone) return i;
       const RowMatch& known = matches_[other.match[i]];
       const Indices& partners = known.*side.rows;
-      if (known.level != MatchLevel::exact &&
-          std::none_of(partners.begin(), partners.end(), has_it))
-        return i;
+      if (known.level != MatchLevel::exact && std::ranges::none_of(partners, has_it)) return i;
     }
     return kNone;
   }

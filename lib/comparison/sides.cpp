@@ -139,9 +139,8 @@ SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank, Modu
   if (!first) return side;
   means.move_to(side);
   for (const std::uint32_t row : first->sequence) {
-    const auto place = std::lower_bound(
-        side.rows.begin(), side.rows.end(), *first->rows[row].key,
-        [](const SideRow& some, const RowKey& wanted) { return some.key < wanted; });
+    const auto place =
+        std::ranges::lower_bound(side.rows, *first->rows[row].key, {}, &SideRow::key);
     side.sequence.push_back(static_cast<std::uint32_t>(place - side.rows.begin()));
   }
   return side;
@@ -175,9 +174,7 @@ ShapesOfOperators shapes_of(const Capture& capture) {
 }
 
 std::string longest_shape(const TimeOfShapes& shapes) {
-  return std::max_element(shapes.begin(), shapes.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
+  return std::ranges::max_element(shapes, {}, &TimeOfShapes::value_type::second)->first;
 }
 
 // ShapeCheck compares the shapes of one capture with those of another.

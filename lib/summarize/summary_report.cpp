@@ -1,8 +1,7 @@
-#include "summarize/summary_report.h"
-
 #include "base/problems.h"
 #include "base/units.h"
 #include "output/json_writer.h"
+#include "summarize/summarize.h"
 #include "table/columns.h"
 #include "table/table_formats.h"
 
@@ -39,9 +38,8 @@ bool any_category(const Summary& summary) {
 // of a device.
 bool has_twins(const Summary& summary) {
   std::set<std::pair<std::optional<std::int64_t>, std::optional<std::string>>> seen;
-  return !std::all_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& row) {
-    return seen.emplace(row.rank, row.name).second;
-  });
+  return !std::ranges::all_of(
+      summary.rows, [&](const SummaryRow& row) { return seen.emplace(row.rank, row.name).second; });
 }
 
 // JSON and CSV always have the same columns, in the documented order. Text and Markdown have the

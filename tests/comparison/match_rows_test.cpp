@@ -1,4 +1,3 @@
-#include "comparison/match_rows.h"
 
 #include "comparison/sides.h"
 

@@ -1,7 +1,7 @@
 // Torch's modules in captures, in the rows of both sides, and in their matches.
 #include "comparison/comparison.h"
 #include "comparison/judge_sides.h"
-#include "comparison/match_rows.h"
+#include "comparison/sides.h"
 #include "input/input_list.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

@@ -1,4 +1,4 @@
-#include "summarize/summary_report.h"
+#include "summarize/summarize.h"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,6 @@
 #include "base/problems.h"
 #include "input/input_list.h"
 #include "summarize/summarize.h"
-#include "summarize/summary_report.h"
 #include "support/random_trace.h"
 #include "support/temporary_folder.h"
 #include "support/thread_transport.h"

@@ -9,7 +9,6 @@
 #include "input/byte_source.h"
 #include "input/input_list.h"
 #include "summarize/summarize.h"
-#include "summarize/summary_report.h"
 #include "trace_stats/commands.h"
 #include "trace_stats/write_output.h"
 

@@ -1,7 +1,7 @@
 #include "analysis/findings/straggler.h"
 #include "analysis/numbers.h"
 #include "analysis/report.h"
-#include "analysis/waits/matched_waits.h"
+#include "analysis/waits/rank_waits.h"
 #include "analysis/waits/step_roles.h"
 #include "base/units.h"
 #include "per_rank/per_rank.h"

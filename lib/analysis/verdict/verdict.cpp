@@ -1,6 +1,5 @@
 #include "analysis/verdict/verdict.h"
 
-#include "analysis/verdict/verdict_doubts.h"
 #include "analysis/verdict/verdict_words.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
@@ -236,8 +235,7 @@ std::vector<Limit> possible_limits(const Verdict& verdict, const Findings& found
   std::vector<Limit> possible;
   const auto judge = [&](const Weights& weights) {
     const Limit limit = choose(weights, found.straggler);
-    if (std::find(possible.begin(), possible.end(), limit) == possible.end())
-      possible.push_back(limit);
+    if (std::ranges::find(possible, limit) == possible.end()) possible.push_back(limit);
   };
   const LimitShare& host = verdict.shares[verdict.waiting_in];
   const bool barriers = verdict.waiting_in != Limit::communication;
@@ -334,14 +332,10 @@ bool is_one_of_some(const Run& run, const StepBasis& basis) {
          basis.part({Role::communication}).ns > 0;
 }
 
-// True if computing may be the verdict; only then does advice look at kernels.
-bool may_compute(const StepBasis& basis) {
-  return basis.part({Role::kernel}).share() >= limit_threshold(Limit::compute);
-}
-
-// True if communication may be the verdict; only then does advice ask whether there are gradients.
-bool may_communicate(const StepBasis& basis) {
-  return basis.part({Role::communication}).share() >= limit_threshold(Limit::communication);
+// True if the limit, whose time is that of the role, may be the verdict. Only then does advice look
+// at kernels, or ask whether there are gradients.
+bool may_be(const StepBasis& basis, Role role, Limit limit) {
+  return basis.part({role}).share() >= limit_threshold(limit);
 }
 
 // The numbers of events of a rank.
@@ -401,14 +395,16 @@ Findings::Findings(const Run& run)
                            [](const RankEvents& rank) { return rank.steps.lost > 0; })),
       devices(has_devices(run)),
       has_frames(std::ranges::any_of(run.ranks, &RankEvents::has_frames)),
-      trains(may_communicate(basis) && is_training(run)),
+      trains(may_be(basis, Role::communication, Limit::communication) && is_training(run)),
       world_size(std::max(run.ranks.size(), find_stated_ranks(run))),
       is_alone(is_one_of_some(run, basis)),
       causes(devices ? find_idle_causes(run, roles, basis.ranks) : IdleCauses()),
       stages(devices || lacks_ranks()
                  ? find_stage_waits(run, collectives, roles, basis.ranks, lacks_ranks())
                  : StageWaits()),
-      facts(devices ? find_device_facts(run, basis.ranks, may_compute(basis)) : DeviceFacts()),
+      facts(devices
+                ? find_device_facts(run, basis.ranks, may_be(basis, Role::kernel, Limit::compute))
+                : DeviceFacts()),
       events(count_events(run, *this)),
       doubts(run),
       programs_ns(find_programs_ns(run, basis)) {}
@@ -452,8 +448,7 @@ GateResult judge_verdict(Limit limit, const Verdict& verdict) {
         limit == Limit::inconclusive ? "" : fmt::format(": it {}", cost_text(verdict, limit));
     return {GateAnswer::fails, fmt::format("{} is the verdict{}", limit_name(limit), cost)};
   }
-  const bool may_be =
-      std::find(verdict.possible.begin(), verdict.possible.end(), limit) != verdict.possible.end();
+  const bool may_be = std::ranges::find(verdict.possible, limit) != verdict.possible.end();
   if (may_be)
     return {GateAnswer::unknown, fmt::format("{} may be the verdict, which is inconclusive: {}",
                                              limit_name(limit), verdict.why)};
@@ -463,8 +458,7 @@ GateResult judge_verdict(Limit limit, const Verdict& verdict) {
   const bool is_weighed =
       ((verdict.waiting_in != Limit::communication || verdict.untold.ns > 0) &&
        (limit == Limit::communication || limit == verdict.waiting_in)) ||
-      (verdict.not_recorded.ns > 0 &&
-       std::find(kIdleLimits.begin(), kIdleLimits.end(), limit) != kIdleLimits.end());
+      (verdict.not_recorded.ns > 0 && std::ranges::find(kIdleLimits, limit) != kIdleLimits.end());
   if (share.unknown_since.empty() || (share.of_ns > 0 && is_weighed))
     return {GateAnswer::passes, ""};
   return {GateAnswer::unknown, not_measured(limit, share)};

@@ -6,7 +6,6 @@
 #include "analysis/findings/loader_waits.h"
 #include "analysis/findings/straggler.h"
 #include "analysis/waits/rank_waits.h"
-#include "analysis/waits/stage_waits.h"
 #include "analysis/waits/step_roles.h"
 #include "base/by_enum.h"
 #include "run/run.h"

@@ -1,5 +1,4 @@
-#include "analysis/verdict/verdict_doubts.h"
-
+#include "analysis/verdict/verdict_words.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
 

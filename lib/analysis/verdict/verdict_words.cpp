@@ -1,6 +1,5 @@
 #include "analysis/verdict/verdict_words.h"
 
-#include "analysis/verdict/verdict_doubts.h"
 #include "base/units.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "analysis/waits/matched_waits.h"
+#include "analysis/waits/rank_waits.h"
 
 #include <algorithm>
 #include <array>
@@ -23,9 +23,7 @@ StepFinder::StepFinder(const RankRoles& roles, const std::vector<std::uint32_t>&
 }
 
 std::optional<std::size_t> StepFinder::step_at(std::int64_t ns) const {
-  const auto next =
-      std::upper_bound(windows_.begin(), windows_.end(), ns,
-                       [](std::int64_t at, const Interval& step) { return at < step.from_ns; });
+  const auto next = std::ranges::upper_bound(windows_, ns, {}, &Interval::from_ns);
   if (next == windows_.begin() || ns >= (next - 1)->to_ns) return std::nullopt;
   return steps_[static_cast<std::size_t>(next - windows_.begin()) - 1];
 }
@@ -178,8 +176,7 @@ class Meetings {
     ends_.emplace_back(part.end_ns, &what);
   }
   void sort() {
-    std::stable_sort(ends_.begin(), ends_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::stable_sort(ends_, [](const auto& a, const auto& b) { return a.first < b.first; });
   }
 
   // Returns the end of the last collective with `other` (an index into Run::ranks) that was over at
@@ -190,9 +187,7 @@ class Meetings {
     while (next != ends_.begin()) {
       --next;
       const std::vector<CollectivePart>& parts = next->second->parts;  // sorted by rank
-      const auto found = std::lower_bound(
-          parts.begin(), parts.end(), other,
-          [](const CollectivePart& part, std::size_t rank) { return part.rank < rank; });
+      const auto found = std::ranges::lower_bound(parts, other, {}, &CollectivePart::rank);
       if (found != parts.end() && found->rank == other) return next->first;
     }
     return std::nullopt;

@@ -1,6 +1,5 @@
 #include "analysis/waits/rank_waits.h"
 
-#include "analysis/waits/matched_waits.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
 

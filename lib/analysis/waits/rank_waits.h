@@ -19,10 +19,12 @@
 
 #include "analysis/collectives/collectives.h"
 #include "analysis/waits/step_roles.h"
+#include "run/run.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace traceloom {
@@ -93,6 +95,61 @@ void for_each_shared(const PackedRows<StepRoles>& steps, const std::vector<std::
   }
 }
 
+// StepFinder: finds the times of the steps that all ranks have, on one of the ranks.
+//
+//   const StepFinder steps(roles[rank], waits.step_index[rank]);
+//   if (const auto step = steps.step_at(span.start_ns)) use(*step);
+
+class StepFinder {
+ public:
+  // `index` is as in RankWaits::step_index.
+  StepFinder(const RankRoles& roles, const std::vector<std::uint32_t>& index);
+
+  std::optional<std::size_t> step_at(std::int64_t ns) const;
+  const Interval& time(std::size_t step) const { return times_[step]; }
+  // Returns the number of instants (ns) of the set in each step.
+  std::vector<std::int64_t> totals(const Intervals& set) const;
+
+ private:
+  Intervals times_;    // indexed by step
+  Intervals windows_;  // the same, sorted by begin
+  std::vector<std::size_t> steps_;
+};
+
+// MatchedWaits: how long ranks waited in collectives for the rank that came last, step by step.
+//
+//   if (auto waits = find_matched_waits(match_collectives(run), roles, places))
+//   use(waits->wait_ns[rank][step]);
+//
+// It uses durations, so clocks need not agree. All ranks leave a collective together, so the rank
+// that spent the least time in it came last. The additional time of every other rank was waiting,
+// at the begin of its part. Waits of a rank in several collectives at the same time count once. The
+// part of a wait that the rank's own device work hides, which has to be done anyway, counts as far
+// as it makes the rank's exposed communication longer than that of the rank for which it waits,
+// because later collectives start later.
+//
+// A rank that came last because it had waited for others itself is not blamed: the time that it
+// waited more than the other rank since their last common collective is not its delay. A delay also
+// does not count if all ranks of the collective wait for others later in the step at least a
+// quarter as long: without the delay they would wait for those.
+
+using WaitMatrix = std::vector<std::vector<std::int64_t>>;  // [rank][step]
+
+// A collective belongs to the step in which it began on the rank that came last.
+struct MatchedWaits {
+  WaitMatrix wait_ns;
+  WaitMatrix delay_ns;  // the least time that any other rank waited for this rank
+};
+
+// `waits` has the ranks and steps to compare. Uses collectives that all ranks of their group have
+// and in which all wait for all: in a broadcast, a reduce, a gather or a scatter some ranks leave
+// before the last one comes. Returns nullopt if the data prove too little: on some rank such
+// collectives take less than half of the time in communication, or ranks differ by a tenth of the
+// steps in the other collectives.
+std::optional<MatchedWaits> find_matched_waits(const MatchedCollectives& collectives,
+                                               const std::vector<RankRoles>& roles,
+                                               const RankWaits& waits);
+
 // `roles` has one entry for each rank of the run.
 RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles);
 RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles,
@@ -100,5 +157,39 @@ RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles,
 
 // Finds the roles of all ranks, in parallel.
 std::vector<RankRoles> find_all_roles(const Run& run);
+
+// StageWaits: the part of the communication of a pipeline's ranks that is waiting for other stages.
+//
+//   const StageWaits stages = find_stage_waits(run, collectives, roles, basis.ranks, lacks_ranks);
+//   if (stages.is_pipeline) use(stages.wait_ns);
+//
+// Ranks that send to and receive from each other wait in these messages for the stages before and
+// after them, and in the collectives at the end for unfinished stages. Data moves when both ends of
+// a message are there, or all ranks of a collective; the time before that is waiting. Instants at
+// which data of another message move are no waiting. No clocks are compared.
+
+struct StageWaits {
+  bool is_pipeline = false;  // some ranks both send to others and receive from them
+  std::size_t messages = 0;  // messages of these ranks; each end counts
+  std::int64_t wait_ns = 0;  // waits in steps that no work of the rank's devices hides
+  // Time in messages whose other end is not known, and in collectives of which ranks are missing:
+  // it moves data or waits.
+  std::int64_t unknown_ns = 0;
+  // Exposed time that is no waiting, by what moves data: messages, collectives within the
+  // micro-batches (of tensor, expert or sequence parallelism), and collectives at the end of a
+  // step, after a rank's last message in it (gradients). An instant of a message counts as message.
+  std::int64_t message_ns = 0;
+  std::int64_t inner_ns = 0;
+  std::int64_t end_ns = 0;
+
+  // True if wait_ns is everything that is known about waiting: some messages have both ends.
+  bool tells_waits() const { return is_pipeline || (unknown_ns > 0 && wait_ns > 0); }
+};
+
+// Uses the steps that count, of these ranks (indices into Run::ranks). `lacks_ranks`: the job has
+// more ranks than the run. If only one rank is recorded, all its communication is unknown.
+StageWaits find_stage_waits(const Run& run, CollectivesOfRun& collectives,
+                            const std::vector<RankRoles>& roles,
+                            const std::vector<std::size_t>& ranks, bool lacks_ranks);
 
 }  // namespace traceloom

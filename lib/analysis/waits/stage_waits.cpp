@@ -1,7 +1,6 @@
-#include "analysis/waits/stage_waits.h"
-
 #include "analysis/collectives/collectives.h"
 #include "analysis/collectives/communication_pieces.h"
+#include "analysis/waits/rank_waits.h"
 #include "analysis/work/work_names.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
@@ -159,9 +158,8 @@ StageWaits find_stage_waits(const Run& run, CollectivesOfRun& collectives,
     return stages;
   }
   const Messages messages = find_messages(run, collectives, ranks, lacks_ranks);
-  stages.is_pipeline = std::any_of(messages.begin(), messages.end(), [](const auto& rank) {
-    return rank.second.sent > 0 && rank.second.received > 0;
-  });
+  stages.is_pipeline = std::ranges::any_of(
+      messages, [](const auto& rank) { return rank.second.sent > 0 && rank.second.received > 0; });
   for (const std::size_t rank : ranks) {
     const auto found = messages.find(rank);
     if (found == messages.end()) continue;

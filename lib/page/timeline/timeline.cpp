@@ -1,7 +1,7 @@
 #include "page/timeline/timeline.h"
 
+#include "base/string_table.h"
 #include "page/html/html_writer.h"
-#include "page/timeline/timeline_rows.h"
 
 #include <fmt/format.h>
 
@@ -59,9 +59,8 @@ std::vector<TimelineWindow> find_windows(const std::vector<TimelineStep>& steps,
   std::vector<TimelineWindow> windows{{"Whole run", {0, end_ns}}};
   if (steps.size() < 2) return windows;
   std::vector<TimelineStep> order = steps;
-  std::stable_sort(order.begin(), order.end(), [](const TimelineStep& a, const TimelineStep& b) {
-    return length_ns(a.time) < length_ns(b.time);
-  });
+  std::ranges::stable_sort(order, {},
+                           [](const TimelineStep& step) { return length_ns(step.time); });
   const TimelineStep& slowest = order.back();
   const TimelineStep& median = order[(order.size() - 1) / 2];
   windows.push_back({"Slowest step, " + slowest.label, slowest.time});
@@ -77,9 +76,8 @@ class NameTable {
   std::uint64_t number_of(std::uint32_t label) {
     const auto [found, is_new] = numbers_.emplace(label, 0);
     if (!is_new) return found->second;
-    std::string name = page_name(run_.labels.name(label));
-    if (bytes_of(name) > budget_) return found->second = number_of_text("(name left out)");
-    return found->second = number_of_text(std::move(name));
+    const std::string name = page_name(run_.labels.name(label));
+    return found->second = number_of_text(bytes_of(name) > budget_ ? "(name left out)" : name);
   }
   std::vector<std::string> take() { return std::move(names_); }
 
@@ -90,19 +88,19 @@ class NameTable {
     for (const char c : text) bytes += c == '<' ? 6 : c == '"' || c == '\\' ? 2 : 1;
     return bytes;
   }
-  std::uint64_t number_of_text(std::string text) {
-    const auto [found, is_new] = texts_.emplace(text, names_.size());
-    if (is_new) {
+  std::uint64_t number_of_text(const std::string& text) {
+    const std::uint32_t number = texts_.intern(text);
+    if (number == names_.size()) {
       budget_ -= std::min(budget_, bytes_of(text));
-      names_.push_back(std::move(text));
+      names_.push_back(text);
     }
-    return found->second;
+    return number;
   }
 
   const Run& run_;
   std::size_t budget_;
   std::unordered_map<std::uint32_t, std::uint64_t> numbers_;
-  std::unordered_map<std::string, std::uint64_t> texts_;
+  StringTable texts_;
   std::vector<std::string> names_;
 };
 
@@ -128,8 +126,7 @@ class Shades {
         bytes += '\0';
         continue;
       }
-      const auto role =
-          static_cast<unsigned>(std::max_element(roles.begin(), roles.end()) - roles.begin());
+      const auto role = static_cast<unsigned>(std::ranges::max_element(roles) - roles.begin());
       const auto share =
           static_cast<unsigned>(std::clamp(std::lround(15 * std::min(sum / step_, 1.0)), 1L, 15L));
       bytes += static_cast<char>(role << 4U | share);
@@ -203,9 +200,8 @@ class TimelineMaker {
   // `rows_left` is the number of rows that may follow, this one included.
   void add_row(std::int64_t rank, RankRow row, std::size_t rows_left, Timeline& to) {
     TimelineRow made{.rank = rank, .label = std::move(row.label)};
-    made.deeper = static_cast<std::uint64_t>(
-        std::count_if(row.slices.begin(), row.slices.end(),
-                      [](const TimelineSlice& slice) { return slice.depth >= kMostDepth; }));
+    made.deeper = static_cast<std::uint64_t>(std::ranges::count_if(
+        row.slices, [](const TimelineSlice& slice) { return slice.depth >= kMostDepth; }));
     made.all_slices = row.slices.size() - made.deeper;
     made.bins = bins_;
     for (const TimelineWindow& window : to.windows) {

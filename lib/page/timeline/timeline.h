@@ -1,4 +1,4 @@
-// The timeline of all ranks as data for a page, and the names of its steps.
+// The timeline of all ranks as data for a page, the rows of a rank, and the names of its steps.
 #pragma once
 
 #include "analysis/waits/step_roles.h"
@@ -26,7 +26,7 @@ std::string step_label(const StepKey& key, bool has_epochs);
 //   use(timeline.rows, timeline.slices, timeline.shades);
 //
 // A rank has rows for the computation and the communication of its devices, more than one each if
-// streams overlap (timeline_rows.h), and up to two for the threads of its host: the one with the
+// streams overlap (find_rank_rows()), and up to two for the threads of its host: the one with the
 // steps, and another one with many spans (the backward pass). A row keeps its longest slices, first
 // those in the windows of the slowest and the median step; all spans of its first line, kept or
 // not, are also shades, which count how much of a bin's time they cover, and with which role. If
@@ -84,5 +84,34 @@ struct Timeline {
 // `first_rank` is shown in full in any case.
 Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
                        const TimelineLimits& limits, std::optional<std::int64_t> first_rank);
+
+// find_rank_rows: the spans of a rank, put on the rows of the timeline.
+
+struct TimelineSlice {
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint32_t label;  // number in Labels
+  std::uint8_t depth;   // in other slices of its row
+  Role role;
+};
+
+// Deeper slices are not shown: a row of the host is four lines high.
+inline constexpr std::uint8_t kMostDepth = 4;
+
+struct RankRow {
+  std::string label;
+  bool is_host = false;
+  std::vector<TimelineSlice> slices;  // by begin, an outer one before those in it
+};
+
+// Rows without slices are left out. The rows of devices come first: computation, then
+// communication. Each has one row ("rank 0 devices", "rank 0 comm") unless streams run at the same
+// time, so that no stream is painted over another one: then a stream that overlaps another one has
+// a row of its own, named after it, and streams that never do share one. There are at most four of
+// each; the last one has all other streams, and those after the 64 busiest. Then come those of the
+// host: the thread with the step marks, or with the most spans, and the busiest other one if it has
+// at least a fifth of that one's spans. Functions of Python are left out of a thread that has other
+// spans: their outer ones cover everything, and the flame graph has them.
+std::vector<RankRow> find_rank_rows(const Run& run, const RankEvents& rank);
 
 }  // namespace traceloom

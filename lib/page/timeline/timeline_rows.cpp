@@ -1,12 +1,12 @@
-#include "page/timeline/timeline_rows.h"
-
 #include "base/arithmetic.h"
 #include "base/units.h"
+#include "page/timeline/timeline.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -152,8 +152,7 @@ std::vector<StreamRow> rows_of(std::map<StreamKey, std::vector<TimelineSlice>>& 
       add_to(stream.busy_ns, slice.end_ns - slice.start_ns);
     streams.push_back(std::move(stream));
   }
-  std::stable_sort(streams.begin(), streams.end(),
-                   [](const Stream& a, const Stream& b) { return a.busy_ns > b.busy_ns; });
+  std::ranges::stable_sort(streams, std::greater(), &Stream::busy_ns);
   std::vector<StreamRow> rows;
   for (Stream& stream : streams) {
     const bool is_placed = &stream < streams.data() + kMostPlaced;
