@@ -82,6 +82,21 @@ inline std::optional<double> slope_of(const std::vector<std::pair<double, double
   return above / below;
 }
 
+// Returns the slope over the counted steps of a rank of what `points`, sorted by `at_ns`, are at
+// their ends. Fewer than three steps prove no growth.
+template <typename Point, typename Value>
+std::optional<double> slope_at_ends(const RankEvents& rank, const std::vector<Point>& points,
+                                    Value value) {
+  if (rank.steps.kind == StepKind::none) return std::nullopt;
+  std::vector<std::pair<double, double>> at_ends;
+  for (const Step& step : rank.steps.list) {
+    const auto after = std::ranges::upper_bound(points, step.time.to_ns, {}, &Point::at_ns);
+    if (step.counted && after != points.begin())
+      at_ends.emplace_back(at_ends.size(), after[-1].*value);
+  }
+  return at_ends.size() < 3 ? std::nullopt : slope_of(at_ends);
+}
+
 // TimeStats: statistics of the lengths of some events.
 //
 //   TimeStats stats = time_stats(std::move(times));          // stats.p99_ns, stats.mean_ns, ...

@@ -4,14 +4,14 @@
 
 namespace traceloom {
 
-HostOrder::HostOrder(const RankEvents& rank, const HostKinds& kinds) : rank_(rank) {
-  if (kinds.hosts) unpack_hosts();
+HostOrder::HostOrder(const RankEvents& rank, bool all_kinds) : rank_(rank) {
+  if (all_kinds) unpack_hosts();
   for (std::size_t i = 0; i < rank.parts.size(); ++i) {
     const EventColumns& part = rank.parts[i];
-    if (kinds.frames) add(i, HostKind::frame, part.frames);
-    if (kinds.hosts) add(i, HostKind::host, hosts_[i]);
-    if (kinds.operators) add(i, HostKind::operation, part.operators);
-    if (kinds.calls) add(i, HostKind::call, part.calls);
+    if (all_kinds) add(i, HostKind::frame, part.frames);
+    if (all_kinds) add(i, HostKind::host, hosts_[i]);
+    add(i, HostKind::operation, part.operators);
+    add(i, HostKind::call, part.calls);
   }
   std::size_t count = 0;
   for (const auto& [track, runs] : runs_)
@@ -40,12 +40,11 @@ void HostOrder::merge_runs(std::array<Refs, kHostKinds>& runs) {
     const HostSpan& second = span(b);
     if (first.start_ns != second.start_ns) return first.start_ns < second.start_ns;
     if (first.end_ns != second.end_ns) return first.end_ns > second.end_ns;
-    return a.kind() != b.kind() ? a.kind() < b.kind() : a.stands_before(b);
+    return a.kind() != b.kind() ? a.kind() < b.kind() : a < b;
   };
   const auto begin = static_cast<std::ptrdiff_t>(refs_.size());
   for (Refs& run : runs) {
-    if (!std::is_sorted(run.begin(), run.end(), comes_before))
-      std::sort(run.begin(), run.end(), comes_before);
+    if (!std::ranges::is_sorted(run, comes_before)) std::sort(run.begin(), run.end(), comes_before);
     const auto middle = static_cast<std::ptrdiff_t>(refs_.size());
     refs_.insert(refs_.end(), run.begin(), run.end());
     std::inplace_merge(refs_.begin() + begin, refs_.begin() + middle, refs_.end(), comes_before);
@@ -115,7 +114,7 @@ void Operators::reserve(const RankEvents& rank) {
 }
 
 std::vector<Operators::Call> Operators::nest(const RankEvents& rank) {
-  const HostOrder order(rank, {});
+  const HostOrder order(rank, false);
   std::vector<Call> calls;
   SpanStack open;
   std::uint32_t track = std::numeric_limits<std::uint32_t>::max();

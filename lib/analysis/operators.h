@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -87,7 +88,7 @@ class SpanStack {
 
 // HostOrder: the spans of a rank's host threads, row by row, outer spans before the spans in them.
 //
-//   HostOrder order(rank, {.frames = true});
+//   HostOrder order(rank, true);
 //   for (const HostRef& ref : order.refs()) use(order.span(ref).start_ns, ref.kind());
 //
 // It takes eight bytes a span: the spans stay in the columns, unless they are packed there.
@@ -107,10 +108,8 @@ class HostRef {
   std::size_t part() const { return part_; }
   HostKind kind() const { return static_cast<HostKind>(kind_and_row_ >> kRowBits); }
   std::size_t row() const { return kind_and_row_ & ((std::uint32_t{1} << kRowBits) - 1); }
-  // True if this span stands before the other in the files.
-  bool stands_before(const HostRef& other) const {
-    return part_ != other.part_ ? part_ < other.part_ : kind_and_row_ < other.kind_and_row_;
-  }
+  // Of one kind, the lesser one stands before the other in the files.
+  friend auto operator<=>(const HostRef&, const HostRef&) = default;
 
  private:
   static constexpr unsigned kRowBits = 30;  // a part holds only one chunk of text
@@ -119,18 +118,11 @@ class HostRef {
   std::uint32_t kind_and_row_;
 };
 
-// The kinds of spans to include.
-struct HostKinds {
-  bool frames = false;
-  bool hosts = false;
-  bool operators = true;
-  bool calls = true;
-};
-
 // Orders the spans of one rank; the rank must outlive it.
 class HostOrder {
  public:
-  HostOrder(const RankEvents& rank, const HostKinds& kinds);
+  // Operators and calls are always there; frames and hosts only if `all_kinds`.
+  HostOrder(const RankEvents& rank, bool all_kinds);
 
   // Sorted by row, then by start, longer spans first.
   const std::vector<HostRef>& refs() const { return refs_; }

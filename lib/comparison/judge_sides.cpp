@@ -131,8 +131,7 @@ const std::string& name_for(const Metric& metric, const RowKey& key) {
 double rank_value(const Metric& metric, const CaptureRank& rank, bool& has_events) {
   double sum = 0;
   for (const CaptureRow& row : rank.rows) {
-    if (std::find(metric.roles.begin(), metric.roles.end(), row.key->role) == metric.roles.end())
-      continue;
+    if (std::ranges::find(metric.roles, row.key->role) == metric.roles.end()) continue;
     const std::string& name = name_for(metric, *row.key);
     if (metric.of == MetricOf::modules && name.empty()) continue;
     if (metric.pattern && !metric.pattern->found_in(name)) continue;
@@ -228,9 +227,8 @@ bool names_modules(const Capture& capture) {
 }
 
 bool lacks_modules(const std::vector<Capture>& captures) {
-  return std::any_of(captures.begin(), captures.end(), [](const Capture& capture) {
-    return capture.value_ns && !names_modules(capture);
-  });
+  return std::ranges::any_of(
+      captures, [](const Capture& capture) { return capture.value_ns && !names_modules(capture); });
 }
 
 // True if a gate on modules meets a capture that names none: its number is not known, and not 0.
@@ -262,8 +260,7 @@ bool all_positive(const Samples& samples) {
   const auto is_positive = [](double number) { return number > 0; };
   bool all = std::all_of(samples.base.begin(), samples.base.end(), is_positive) &&
              std::all_of(samples.changed.begin(), samples.changed.end(), is_positive);
-  for (const Numbers& group : samples.history)
-    all = all && std::all_of(group.begin(), group.end(), is_positive);
+  for (const Numbers& group : samples.history) all = all && std::ranges::all_of(group, is_positive);
   return all;
 }
 
@@ -344,28 +341,21 @@ std::string unclear_text(const MetricGate& gate, const MetricAnswer& found,
                      allowed_text(gate, base), enough);
 }
 
-MetricAnswer exact_answer(const MetricGate& gate, const Measured& measured) {
-  MetricAnswer found;
-  found.base = mean(measured.samples.base);
-  found.changed = mean(measured.samples.changed);
-  const double most = gate.most ? *gate.most : *found.base + allowed_change(gate, *found.base);
-  found.kind = *found.changed > most * (1 + kExact) ? ChangeKind::regression : ChangeKind::ok;
-  if (found.kind == ChangeKind::regression) found.why = exceeds_text(gate, found);
-  return found;
-}
-
-MetricAnswer judged_answer(const MetricGate& gate, const Measured& measured,
-                           const Judgement& judgement, const JudgeOptions& options) {
+// What is compared exactly has no judgement.
+MetricAnswer answer_of(const MetricGate& gate, const Measured& measured,
+                       const std::optional<Judgement>& judgement, const JudgeOptions& options) {
   MetricAnswer found;
   found.base = mean(measured.samples.base);
   found.changed = mean(measured.samples.changed);
   found.judgement = judgement;
-  found.kind = judgement.kind;
+  const double most = gate.most ? *gate.most : *found.base + allowed_change(gate, *found.base);
+  if (judgement)
+    found.kind = judgement->kind;
+  else
+    found.kind = *found.changed > most * (1 + kExact) ? ChangeKind::regression : ChangeKind::ok;
   if (gate.most && found.kind == ChangeKind::improvement) found.kind = ChangeKind::ok;
   // What no capture has more of than allowed needs no noise: a wait that is 0 everywhere.
-  const double most = gate.most ? *gate.most : *found.base + allowed_change(gate, *found.base);
-  if (*std::max_element(measured.samples.changed.begin(), measured.samples.changed.end()) == 0 &&
-      most >= 0)
+  if (judgement && std::ranges::max(measured.samples.changed) == 0 && most >= 0)
     found.kind = ChangeKind::ok;
   if (found.kind == ChangeKind::regression) found.why = exceeds_text(gate, found);
   if (found.kind == ChangeKind::inconclusive) found.why = unclear_text(gate, found, options);
@@ -435,9 +425,9 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
     if (!measured.is_whole())
       found.gates.push_back(unknown_answer(gate, measured));
     else if (gate.metric.is_exact())
-      found.gates.push_back(exact_answer(gate, measured));
+      found.gates.push_back(answer_of(gate, measured, std::nullopt, options));
     else
-      found.gates.push_back(judged_answer(gate, measured, *next++, options));
+      found.gates.push_back(answer_of(gate, measured, *next++, options));
   }
   return found;
 }

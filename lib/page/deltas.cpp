@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -135,23 +136,17 @@ void put_largest_first(Table& table, std::size_t most) {
 
 namespace {
 
-// Writes a table of the comparison.
-void write_of_comparison(HtmlWriter& html, const ComparisonPage& page, const Table& table,
-                         const std::string& source, const std::string& caption) {
-  write_table(html, table,
-              {.caption = caption,
-               .command = page.source.command("compare"),
-               .source = source,
-               .most_rows = kMostTableRows});
-}
-
-// Writes a table made of what the commands of both sides print: `source` begins with the command.
-void write_of_both(HtmlWriter& html, const ComparisonPage& page, const Table& table,
-                   const std::string& source, const std::string& caption) {
+// Writes a table of the comparison, or one made of what the commands of both sides print: `source`
+// begins with the command.
+void write_delta_table(HtmlWriter& html, const ComparisonPage& page, const Table& table,
+                       const std::string& source, const std::string& caption) {
   const std::string command = source.substr(0, source.find('.'));
+  const bool is_of_comparison = command == "compare" || command == "page";
   write_table(html, table,
               {.caption = caption,
-               .command = page.base.command(command) + "; " + page.changed.command(command),
+               .command = is_of_comparison
+                              ? page.source.command("compare")
+                              : page.base.command(command) + "; " + page.changed.command(command),
                .source = source,
                .most_rows = kMostTableRows});
 }
@@ -161,8 +156,8 @@ void write_compared(HtmlWriter& html, const ComparisonPage& page, std::string_vi
                     const std::string& caption = {}) {
   for (const ReportTable& part : page.report.tables)
     if (part.key == key)
-      write_of_comparison(html, page, part.table, "compare." + part.key,
-                          caption.empty() ? part.title : caption);
+      write_delta_table(html, page, part.table, "compare." + part.key,
+                        caption.empty() ? part.title : caption);
 }
 
 std::string shown_rank(const ComparisonPage& page) {
@@ -173,9 +168,8 @@ std::string shown_rank(const ComparisonPage& page) {
 // Largest deltas first. Sums over an operator have no role. A page leaves out columns without any
 // value, such as modules that nobody recorded.
 Table work_table(const RankDelta& step, std::vector<RowDelta> rows, bool by_operator) {
-  std::stable_sort(rows.begin(), rows.end(), [](const RowDelta& a, const RowDelta& b) {
-    return std::abs(a.total_delta_ns()) > std::abs(b.total_delta_ns());
-  });
+  std::ranges::stable_sort(rows, std::greater(),
+                           [](const RowDelta& row) { return std::abs(row.total_delta_ns()); });
   using enum ColumnKind;
   using Row = RowDelta;
   const auto name_of = [](const Row& of) {
@@ -208,7 +202,7 @@ void write_rows_of(HtmlWriter& html, const ComparisonPage& page, bool (*is_wante
   for (const RowDelta& row : page.found.rows)
     if (is_wanted(row.role)) rows.push_back(row);
   if (rows.empty()) return;
-  write_of_comparison(
+  write_delta_table(
       html, page, work_table(*page.found.shown_rank(), std::move(rows), false), "compare.rows",
       fmt::format("{} in {}, also where other work hides it", noun, shown_rank(page)));
 }
@@ -236,11 +230,11 @@ void write_operators(HtmlWriter& html, const ComparisonPage& page) {
   std::vector<RowDelta> rows;
   rows.reserve(operators.size());
   for (auto& [name, sum] : operators) rows.push_back(std::move(sum));
-  write_of_comparison(html, page, work_table(*page.found.shown_rank(), std::move(rows), true),
-                      "page.operators",
-                      fmt::format("Operators in {}, by {}", shown_rank(page),
-                                  has_devices ? "the work that they launched on devices"
-                                              : "their time on the host"));
+  write_delta_table(html, page, work_table(*page.found.shown_rank(), std::move(rows), true),
+                    "page.operators",
+                    fmt::format("Operators in {}, by {}", shown_rank(page),
+                                has_devices ? "the work that they launched on devices"
+                                            : "their time on the host"));
 }
 
 // The times of both sides on all ranks.
@@ -270,8 +264,8 @@ void write_rank_roles(HtmlWriter& html, const ComparisonPage& page) {
                        [role](auto& of) { return of.role_delta_ns(role); }});
   Table table = make_table(page.found.ranks, columns);
   put_largest_first(table, kMostTableRows);
-  write_of_comparison(html, page, table, "page.rank_roles",
-                      "How much each role of the mean step changed, by rank");
+  write_delta_table(html, page, table, "page.rank_roles",
+                    "How much each role of the mean step changed, by rank");
 }
 
 // The lengths of the steps that count.
@@ -315,8 +309,8 @@ void write_delta_map(HtmlWriter& html, const ComparisonPage& page) {
       step_lengths(page.base.roles), step_lengths(page.changed.roles),
       {.keys = {"rank", "run", "epoch", "step"}, .values = {"total_ns"}, .of_both = true});
   put_largest_first(steps, 0);
-  write_of_both(html, page, steps, "steps.rows",
-                "The steps that changed most: base, new and delta");
+  write_delta_table(html, page, steps, "steps.rows",
+                    "The steps that changed most: base, new and delta");
 }
 
 // Writes two bars a rank: the ranks that changed most, if there are many.
@@ -396,7 +390,7 @@ void write_joined(HtmlWriter& html, const ComparisonPage& page, std::string_view
     if (base == page.base.tables.end() || changed == page.changed.tables.end()) continue;
     Table table = delta_table(base->second, changed->second, joined.columns);
     put_largest_first(table, kMostTableRows);
-    write_of_both(html, page, table, joined.source, joined.caption + ": base, new and delta");
+    write_delta_table(html, page, table, joined.source, joined.caption + ": base, new and delta");
   }
 }
 

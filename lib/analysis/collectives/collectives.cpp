@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -190,8 +191,8 @@ void count_bytes(Collective& what) {
 // moved.
 void append_messages(std::map<Key, std::vector<Collective>>& messages, MatchedCollectives& found) {
   for (auto& [key, ends] : messages) {
-    std::int64_t transfer_ns = ends.front().latency_ns();
-    for (const Collective& end : ends) transfer_ns = std::min(transfer_ns, end.latency_ns());
+    const std::int64_t transfer_ns =
+        std::ranges::min(ends | std::views::transform(&Collective::latency_ns));
     for (Collective& end : ends) {
       if (ends.size() > 1) end.transfer_ns = transfer_ns;
       found.single.push_back(std::move(end));
@@ -199,14 +200,10 @@ void append_messages(std::map<Key, std::vector<Collective>>& messages, MatchedCo
   }
 }
 
-const CollectivePart& extreme(const Collective& what, bool common_clock, bool last) {
-  const auto lateness = [&](const CollectivePart& part) {
+auto lateness(bool common_clock) {
+  return [=](const CollectivePart& part) {
     return common_clock ? part.start_ns : part.start_ns - part.end_ns;
   };
-  const CollectivePart* found = &what.parts.front();
-  for (const CollectivePart& part : what.parts)
-    if (last ? lateness(part) > lateness(*found) : lateness(part) < lateness(*found)) found = &part;
-  return *found;
 }
 
 }  // namespace
@@ -220,22 +217,18 @@ std::int64_t Collective::skew_in_ns() const {
 }
 
 std::int64_t Collective::first_end_ns() const {
-  std::int64_t least = parts.front().end_ns;
-  for (const CollectivePart& part : parts) least = std::min(least, part.end_ns);
-  return least;
+  return std::ranges::min(parts, {}, &CollectivePart::end_ns).end_ns;
 }
 
 std::int64_t Collective::skew_out_ns() const {
-  std::int64_t most = parts.front().end_ns;
-  for (const CollectivePart& part : parts) most = std::max(most, part.end_ns);
-  return most - first_end_ns();
+  return std::ranges::max(parts, {}, &CollectivePart::end_ns).end_ns - first_end_ns();
 }
 
 const CollectivePart& Collective::last(bool common_clock) const {
-  return extreme(*this, common_clock, true);
+  return *std::ranges::max_element(parts, {}, lateness(common_clock));
 }
 const CollectivePart& Collective::first(bool common_clock) const {
-  return extreme(*this, common_clock, false);
+  return *std::ranges::min_element(parts, {}, lateness(common_clock));
 }
 
 double Collective::algo_gbps() const {
@@ -273,11 +266,9 @@ MatchedCollectives match_collectives(const Run& run) {
   append_messages(joined.messages, found);
   for (const Collective& what : found.single)
     found.lone_messages += is_point_to_point(what.name) && !what.transfer_ns ? 1 : 0;
-  const auto earlier = [](const Collective& a, const Collective& b) {
-    return a.parts.front().start_ns < b.parts.front().start_ns;
-  };
-  std::stable_sort(found.matched.begin(), found.matched.end(), earlier);
-  std::stable_sort(found.single.begin(), found.single.end(), earlier);
+  for (std::vector<Collective>* const list : {&found.matched, &found.single})
+    std::ranges::stable_sort(*list, {},
+                             [](const Collective& what) { return what.parts.front().start_ns; });
   return found;
 }
 

@@ -4,13 +4,13 @@
 #include "run/run.h"
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -40,10 +40,7 @@ struct ProcessGroup {
   std::string_view ranks;  // "[2, 3]", as in the event
 
   bool empty() const { return name.empty() && description.empty() && ranks.empty(); }
-  friend bool operator==(const ProcessGroup&, const ProcessGroup&) = default;
-  friend bool operator<(const ProcessGroup& a, const ProcessGroup& b) {
-    return std::tie(a.name, a.description, a.ranks) < std::tie(b.name, b.description, b.ranks);
-  }
+  friend auto operator<=>(const ProcessGroup&, const ProcessGroup&) = default;
 };
 
 struct CollectivePart {

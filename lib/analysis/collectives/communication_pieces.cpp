@@ -70,8 +70,7 @@ std::int64_t type_bytes(std::string_view dtype) {
   std::string_view name = lower;
   if (name.starts_with("c10::")) name.remove_prefix(5);
   for (const TypesOfSize& size : kTypeSizes)
-    if (std::find(size.names.begin(), size.names.end(), name) != size.names.end())
-      return size.bytes;
+    if (std::ranges::find(size.names, name) != size.names.end()) return size.bytes;
   return 0;
 }
 
@@ -89,6 +88,19 @@ std::optional<std::int64_t> bytes_of(std::string_view shape, std::string_view ty
   return bytes;
 }
 
+using Argument = std::pair<std::string_view, std::string_view>;  // shape and type
+
+// Returns nothing if a list is cut, or if the lists do not match.
+std::vector<Argument> arguments_of(std::string_view dims, std::string_view types) {
+  if (!is_strict_list(dims) || !is_strict_list(types)) return {};
+  const std::vector<std::string_view> shapes = elements_of(dims);
+  const std::vector<std::string_view> names = elements_of(types);
+  std::vector<Argument> arguments;
+  for (std::size_t i = 0; i < shapes.size() && shapes.size() == names.size(); ++i)
+    arguments.emplace_back(shapes[i], names[i]);
+  return arguments;
+}
+
 }  // namespace
 
 std::int64_t tensor_bytes(std::int64_t elements, std::string_view dtype) {
@@ -98,24 +110,19 @@ std::int64_t tensor_bytes(std::int64_t elements, std::string_view dtype) {
 }
 
 std::int64_t tensor_bytes(std::string_view dims, std::string_view types) {
-  if (!is_strict_list(dims) || !is_strict_list(types)) return 0;
-  const std::vector<std::string_view> shapes = elements_of(dims);
-  const std::vector<std::string_view> names = elements_of(types);
-  if (shapes.size() != names.size()) return 0;
+  const std::vector<Argument> arguments = arguments_of(dims, types);
   std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const std::optional<std::int64_t> size = bytes_of(shapes[i], names[i]);
+  for (const auto& [shape, type] : arguments) {
+    const std::optional<std::int64_t> size = bytes_of(shape, type);
     if (!size || __builtin_add_overflow(bytes, *size, &bytes)) return 0;
   }
   return bytes;
 }
 
 std::int64_t argument_bytes(std::string_view dims, std::string_view types, std::size_t argument) {
-  if (!is_strict_list(dims) || !is_strict_list(types)) return 0;
-  const std::vector<std::string_view> shapes = elements_of(dims);
-  const std::vector<std::string_view> names = elements_of(types);
-  if (shapes.size() != names.size() || argument >= shapes.size()) return 0;
-  return bytes_of(shapes[argument], names[argument]).value_or(0);
+  const std::vector<Argument> arguments = arguments_of(dims, types);
+  if (argument >= arguments.size()) return 0;
+  return bytes_of(arguments[argument].first, arguments[argument].second).value_or(0);
 }
 
 namespace {
@@ -283,10 +290,7 @@ std::vector<CommunicationPiece> find_communication(const Run& run, std::size_t r
   std::vector<CommunicationPiece> pieces;
   append_device_pieces(run, rank, pieces);
   if (pieces.empty()) append_host_pieces(run, rank, pieces);
-  std::stable_sort(pieces.begin(), pieces.end(),
-                   [](const CommunicationPiece& a, const CommunicationPiece& b) {
-                     return a.start_ns < b.start_ns;
-                   });
+  std::ranges::stable_sort(pieces, {}, &CommunicationPiece::start_ns);
   return pieces;
 }
 

@@ -4,6 +4,7 @@
 #include "analysis/collectives/collectives.h"
 #include "run/run.h"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -42,10 +43,7 @@ struct MessageEnds {
   std::int64_t from = kNoId;
   std::int64_t to = kNoId;
 
-  friend bool operator==(const MessageEnds&, const MessageEnds&) = default;
-  friend bool operator<(const MessageEnds& a, const MessageEnds& b) {
-    return std::tie(a.from, a.to) < std::tie(b.from, b.to);
-  }
+  friend auto operator<=>(const MessageEnds&, const MessageEnds&) = default;
 };
 
 struct CommunicationPiece {

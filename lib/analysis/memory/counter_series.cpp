@@ -280,10 +280,8 @@ std::vector<CounterSeries> find_counters(const Run& run, const RankEvents& rank)
     if (polls != nullptr && is_device_rate(samples)) add_silent_zeros(*polls, samples.points);
     series.push_back(series_of(samples));
   }
-  std::stable_sort(series.begin(), series.end(),
-                   [](const CounterSeries& a, const CounterSeries& b) {
-                     return std::tie(a.name, a.process) < std::tie(b.name, b.process);
-                   });
+  std::ranges::stable_sort(
+      series, {}, [](const CounterSeries& one) { return std::tie(one.name, one.process); });
   drop_needless_processes(series);
   return series;
 }

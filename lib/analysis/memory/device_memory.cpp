@@ -14,8 +14,6 @@
 namespace traceloom {
 namespace {
 
-constexpr std::size_t kLeastSteps = 3;  // fewer steps prove no growth
-
 struct Attributed {
   MemorySample sample;
   std::uint32_t node;  // kNoOperator if none ran
@@ -66,9 +64,8 @@ std::optional<std::int64_t> step_at(const RankEvents& rank, std::int64_t at_ns) 
 }
 
 void draw_curve(const std::vector<Attributed>& events, DeviceMemory& device) {
-  device.is_relative = std::any_of(events.begin(), events.end(), [](const Attributed& event) {
-    return event.sample.allocated == kNotGiven;
-  });
+  device.is_relative = std::ranges::any_of(
+      events, [](const Attributed& event) { return event.sample.allocated == kNotGiven; });
   const MemorySample& first = events.front().sample;
   std::int64_t allocated = device.is_relative ? 0 : first.allocated - first.bytes;
   device.curve.reserve(events.size() + 1);
@@ -141,17 +138,7 @@ void find_held(const std::vector<Attributed>& events, const OperatorFinder& oper
 }
 
 std::optional<std::int64_t> growth_of(const RankEvents& rank, const DeviceMemory& device) {
-  if (rank.steps.kind == StepKind::none) return std::nullopt;
-  std::vector<std::pair<double, double>> at_ends;
-  for (const Step& step : rank.steps.list) {
-    if (!step.counted || step.time.to_ns < device.curve.front().at_ns) continue;
-    const auto after = std::upper_bound(
-        device.curve.begin(), device.curve.end(), step.time.to_ns,
-        [](std::int64_t at_ns, const MemoryPoint& point) { return at_ns < point.at_ns; });
-    at_ends.emplace_back(at_ends.size(), (after - 1)->allocated);
-  }
-  if (at_ends.size() < kLeastSteps) return std::nullopt;
-  const std::optional<double> slope = slope_of(at_ends);
+  const std::optional<double> slope = slope_at_ends(rank, device.curve, &MemoryPoint::allocated);
   return slope ? std::optional{static_cast<std::int64_t>(std::llround(*slope))} : std::nullopt;
 }
 
@@ -187,9 +174,8 @@ std::vector<DeviceMemory> find_device_memory(const Run& run, const RankEvents& r
   for (auto& [key, events] : by_device) {
     for (Attributed& event : events)
       event.node = operators.find(event.sample.track, event.sample.start_ns);
-    std::stable_sort(events.begin(), events.end(), [](const Attributed& a, const Attributed& b) {
-      return a.sample.start_ns < b.sample.start_ns;
-    });
+    std::ranges::stable_sort(events, {},
+                             [](const Attributed& event) { return event.sample.start_ns; });
     DeviceMemory device;
     device.rank = rank.rank;
     device.type = key.first;

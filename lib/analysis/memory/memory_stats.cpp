@@ -94,10 +94,11 @@ struct Course {
 // Keyed by function and value, then rank.
 using Courses = std::map<std::pair<std::string, std::string>, std::map<std::int64_t, Course>>;
 
+// Over iterations, or over the ranks that have the value.
 std::optional<double> mean_of(const std::map<std::int64_t, double>& values) {
   if (values.empty()) return std::nullopt;
   double sum = 0;
-  for (const auto& [iteration, value] : values) sum += value;
+  for (const auto& [key, value] : values) sum += value;
   return sum / static_cast<double>(values.size());
 }
 
@@ -115,36 +116,21 @@ std::optional<double> growth_of(const Course& course) {
   return slope_of(points);
 }
 
-// The mean over the ranks that have the value.
-class RankMean {
- public:
-  void add(const std::optional<double>& value) {
-    if (!value) return;
-    sum_ += *value;
-    ++count_;
-  }
-  std::optional<double> value() const {
-    return count_ == 0 ? std::nullopt : std::optional{sum_ / count_};
-  }
-
- private:
-  double sum_ = 0;
-  double count_ = 0;
-};
-
 MemoryStatsRow row_of(const std::map<std::int64_t, Course>& ranks) {
   MemoryStatsRow row;
-  RankMean start;
-  RankMean end;
-  RankMean difference;
-  RankMean growth;
+  const auto mean_over_ranks = [&](auto value_of) {
+    std::map<std::int64_t, double> values;
+    for (const auto& [rank, course] : ranks)
+      if (const std::optional<double> value = value_of(course)) values[rank] = *value;
+    return mean_of(values);
+  };
+  row.start = mean_over_ranks([](const Course& course) { return mean_of(course.starts); });
+  row.end = mean_over_ranks([](const Course& course) { return mean_of(course.ends); });
+  row.difference = mean_over_ranks(mean_difference);
+  row.growth = mean_over_ranks([](const Course& course) { return growth_of(course); });
   for (const auto& [rank, course] : ranks) {
     const std::optional<double> at_start = mean_of(course.starts);
     const std::optional<double> at_end = mean_of(course.ends);
-    start.add(at_start);
-    end.add(at_end);
-    difference.add(mean_difference(course));
-    growth.add(growth_of(course));
     const double last = at_end ? *at_end : *at_start;
     if (row.ranks == 0 || last > row.most) {
       row.most = last;
@@ -155,17 +141,12 @@ MemoryStatsRow row_of(const std::map<std::int64_t, Course>& ranks) {
     row.iterations = std::max({row.iterations, static_cast<std::int64_t>(course.starts.size()),
                                static_cast<std::int64_t>(course.ends.size())});
   }
-  row.start = start.value();
-  row.end = end.value();
-  row.difference = difference.value();
-  row.growth = growth.value();
   return row;
 }
 
 bool is_zero(const std::map<std::int64_t, Course>& ranks) {
   const auto all_zero = [](const std::map<std::int64_t, double>& values) {
-    return std::all_of(values.begin(), values.end(),
-                       [](const auto& value) { return value.second == 0; });
+    return std::ranges::all_of(values, [](const auto& value) { return value.second == 0; });
   };
   return std::all_of(ranks.begin(), ranks.end(), [&](const auto& rank) {
     return all_zero(rank.second.starts) && all_zero(rank.second.ends);

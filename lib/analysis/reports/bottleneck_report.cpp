@@ -23,12 +23,8 @@ constexpr Limit kLimitsWithShares[] = {Limit::data_loading, Limit::communication
 
 std::string steps_json(const std::vector<std::int64_t>& lengths) {
   const TimeStats stats = time_stats(lengths);
-  return json_object([&](JsonWriter& json) {
-    json.member("count", stats.count);
-    json.member("mean_ns", stats.mean_ns);
-    json.member("p50_ns", stats.p50_ns);
-    json.member("p99_ns", stats.p99_ns);
-  });
+  return json_object("count", stats.count, "mean_ns", stats.mean_ns, "p50_ns", stats.p50_ns,
+                     "p99_ns", stats.p99_ns);
 }
 
 // Writes these members of the open object.

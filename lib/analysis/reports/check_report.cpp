@@ -74,11 +74,9 @@ CheckAnswer check_report(const Run& run) {
       add_problems(rows, file, file.clock_problems, severity);
     }
   CheckAnswer answer{Report("check", run), with_loss > 0};
-  answer.report.values.emplace_back("verdict", json_object([&](JsonWriter& json) {
-                                      json.member("files", run.files.size());
-                                      json.member("with_loss", with_loss);
-                                      json.member("with_problems", with_problems);
-                                    }));
+  answer.report.values.emplace_back(
+      "verdict", json_object("files", run.files.size(), "with_loss", with_loss, "with_problems",
+                             with_problems));
   answer.report.headline.push_back(fmt::format("{}: {} with loss, {} with problems",
                                                count_of(run.files.size(), "file"), with_loss,
                                                with_problems));

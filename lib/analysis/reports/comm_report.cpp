@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <optional>
-#include <tuple>
 
 namespace traceloom {
 namespace {
@@ -41,10 +41,7 @@ struct RowKey {
   ProcessGroup group;
   RowKind kind;
 
-  friend bool operator<(const RowKey& a, const RowKey& b) {
-    return std::tie(a.name, a.dtype, a.bytes, a.group, a.kind) <
-           std::tie(b.name, b.dtype, b.bytes, b.group, b.kind);
-  }
+  friend auto operator<=>(const RowKey&, const RowKey&) = default;
 };
 
 struct CommRow {

@@ -123,23 +123,17 @@ LoaderRules apply_rules(const LoaderJob& job, double share, const std::vector<Lo
 // different figure.
 void add_verdicts(Report& report, const LoaderJob& job, const StepShare& exposed,
                   const LoaderRules& rules) {
+  const auto share = job.instrumented ? std::optional(exposed.share()) : std::nullopt;
   report.values.emplace_back(
-      "job", json_object([&](JsonWriter& json) {
-        json.member("share", job.instrumented ? std::optional(exposed.share()) : std::nullopt);
-        json.member("rank", job.rank);
-        json.member("instrumented", job.instrumented);
-      }));
+      "job", json_object("share", share, "rank", job.rank, "instrumented", job.instrumented));
   report.values.emplace_back("of", json_object([&](JsonWriter& json) {
                                write_owner(json, exposed.of);
                                json.member("exposed_ns", exposed.ns);
                                json.member("of_ns", exposed.of_ns);
                                json.member("late_ns_per_step", job.late_ns);
                              }));
-  report.values.emplace_back("classes", json_object([&](JsonWriter& json) {
-                               json.member("xla", rules.xla);
-                               json.member("tb_plugin", rules.tb_plugin);
-                               json.member("composer", rules.composer);
-                             }));
+  report.values.emplace_back("classes", json_object("xla", rules.xla, "tb_plugin", rules.tb_plugin,
+                                                    "composer", rules.composer));
 }
 
 std::string headline_of(const LoaderJob& job, const StepShare& exposed) {
@@ -156,8 +150,7 @@ std::string headline_of(const LoaderJob& job, const StepShare& exposed) {
 }
 
 void note_loaders(const Run& run, const std::vector<LoaderRow>& rows, Report& report) {
-  const bool any =
-      std::any_of(rows.begin(), rows.end(), [](const LoaderRow& row) { return row.instrumented; });
+  const bool any = std::ranges::any_of(rows, [](const LoaderRow& row) { return row.instrumented; });
   RankNotes notes;
   for (const LoaderRow& row : rows)
     if (any && !row.instrumented) notes.add(row.rank, "not instrumented, which is not a wait of 0");

@@ -37,16 +37,12 @@ struct CallSums {
   std::int64_t late = 0;
   std::int64_t short_ones = 0;
 
-  void add(const CallSums& other) {
-    launches += other.launches;
-    work += other.work;
-    add_to(call_ns, other.call_ns);
-    add_to(device_ns, other.device_ns);
-    add_to(delay_ns, other.delay_ns);
+  auto sums() {
+    return std::tie(launches, work, call_ns, device_ns, delay_ns, slow, late, short_ones);
+  }
+  void add(CallSums other) {
+    add_sums(sums(), other.sums());
     delay_max_ns = std::max(delay_max_ns, other.delay_max_ns);
-    slow += other.slow;
-    late += other.late;
-    short_ones += other.short_ones;
   }
 };
 using NamedSums = std::map<std::string, CallSums, std::less<>>;

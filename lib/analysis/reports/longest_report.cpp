@@ -27,8 +27,7 @@ void keep_longest(const Run& run, std::vector<LongSpan>& spans, std::size_t most
                       run.labels.name(span.label), run.labels.category(span.label),
                       run.tracks.tid(span.track));
   };
-  std::sort(spans.begin(), spans.end(),
-            [&](const LongSpan& a, const LongSpan& b) { return key(a) < key(b); });
+  std::ranges::sort(spans, [&](const LongSpan& a, const LongSpan& b) { return key(a) < key(b); });
   if (spans.size() > most) spans.resize(most);
 }
 
@@ -38,8 +37,7 @@ void find_steps_of(const RankEvents& rank, std::vector<LongSpan>& spans) {
   std::vector<LongSpan*> by_start;
   by_start.reserve(spans.size());
   for (LongSpan& span : spans) by_start.push_back(&span);
-  std::sort(by_start.begin(), by_start.end(),
-            [](const LongSpan* a, const LongSpan* b) { return a->start_ns < b->start_ns; });
+  std::ranges::sort(by_start, {}, &LongSpan::start_ns);
   auto next = by_start.begin();
   for (const Step& step : rank.steps.list)
     for (; next != by_start.end() && (*next)->start_ns < step.time.to_ns; ++next)

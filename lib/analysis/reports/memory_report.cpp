@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::size_t kSparks = 24;
 constexpr std::string_view kSparkLevels[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-constexpr std::size_t kLeastSteps = 3;  // fewer steps prove no growth
 constexpr std::string_view kBefore = "(before the trace)";
 
 using Amount = std::int64_t OperatorMemory::*;
@@ -258,19 +257,6 @@ Table curve_table(const std::vector<DeviceMemory>& devices, std::size_t parts) {
   return table;
 }
 
-std::optional<double> growth_of(const RankEvents& rank, const CounterSeries& series) {
-  if (rank.steps.kind == StepKind::none) return std::nullopt;
-  std::vector<std::pair<double, double>> at_ends;
-  for (const Step& step : rank.steps.list) {
-    const auto after = std::upper_bound(
-        series.values.begin(), series.values.end(), step.time.to_ns,
-        [](std::int64_t at_ns, const CounterValue& value) { return at_ns < value.at_ns; });
-    if (step.counted && after != series.values.begin())
-      at_ends.emplace_back(at_ends.size(), (after - 1)->value);
-  }
-  return at_ends.size() < kLeastSteps ? std::nullopt : slope_of(at_ends);
-}
-
 // True for memory that a counter measured and that is not always 0.
 bool is_memory(const CounterSeries& series, bool all) {
   return series.name.starts_with("memory") && !series.is_rate && !series.values.empty() &&
@@ -298,7 +284,7 @@ MemoryCounter measure(const RankEvents& rank, CounterSeries series) {
     sum += value.value;
   }
   const double mean = sum / static_cast<double>(series.values.size());
-  const std::optional<double> growth = growth_of(rank, series);
+  const std::optional<double> growth = slope_at_ends(rank, series.values, &CounterValue::value);
   return {rank.rank, std::move(series), least, mean, most, growth};
 }
 

@@ -267,12 +267,9 @@ ColumnsOf<OpRow> columns_for(const OpsOptions& by, const OpGroups& groups) {
 }
 
 std::string totals_json(const OpTotals& totals) {
-  return json_object([&](JsonWriter& json) {
-    json.member("host_self_ns", totals.host_self_ns);
-    json.member("device_self_ns", totals.device_self_ns);
-    json.member("not_launched_ns", totals.not_launched_ns);
-    json.member("tensor_core_eligible_share", ratio(totals.eligible_ns, totals.kernel_ns));
-  });
+  return json_object("host_self_ns", totals.host_self_ns, "device_self_ns", totals.device_self_ns,
+                     "not_launched_ns", totals.not_launched_ns, "tensor_core_eligible_share",
+                     ratio(totals.eligible_ns, totals.kernel_ns));
 }
 
 void add_notes(Report& report, const OpTotals& totals, bool any) {

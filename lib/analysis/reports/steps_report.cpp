@@ -71,7 +71,7 @@ ColumnsOf<StepRow> step_columns(bool raw, bool epochs, bool kinds) {
       {"epoch", "Epoch", count, epochs, [=](auto& of) { return known(of.roles.step.epoch); }});
   columns.push_back({"step", "Step", count, [=](auto& of) { return known(of.roles.step.number); }});
   columns.push_back({"total_ns", "Total", duration, [](auto& of) { return of.roles.total_ns; }});
-  append_roles(columns, {"{}_ns", duration},
+  append_roles(columns, "{}_ns", duration,
                [](const Row& of, Role role) { return of.roles.exclusive[role]; });
   for (const Role role : kRoles)
     columns.push_back({fmt::format("raw_{}_ns", role_name(role)), "Raw " + role_title(role),
@@ -118,7 +118,7 @@ Table summary_table(const std::vector<RankRoles>& ranks) {
   ColumnsOf<Row> columns = first_columns<Row>(has_kinds(ranks));
   columns.push_back({"statistic", "Steps", text, &Row::statistic});
   columns.push_back({"total_ns", "Total", duration, &Row::total_ns});
-  append_roles(columns, {"{}_ns", duration},
+  append_roles(columns, "{}_ns", duration,
                [](const Row& of, Role role) { return of.exclusive[role]; });
   return make_table(rows, columns);
 }
@@ -135,7 +135,7 @@ Table share_table(const std::vector<RankRoles>& ranks) {
     if (steps.sum().total_ns > 0) rows.push_back({rank.rank, phase, steps.shares()});
   });
   ColumnsOf<Row> columns = first_columns<Row>(has_kinds(ranks));
-  append_roles(columns, {"{}", ColumnKind::share},
+  append_roles(columns, "{}", ColumnKind::share,
                [](const Row& of, Role role) { return of.shares[role]; });
   return make_table(rows, columns);
 }
@@ -228,8 +228,7 @@ void note_missing(const Run& run, Report& report) {
     report.notes.push_back(fmt::format("no rank is left to look at: these traces are of {}",
                                        ranks_words(ranks_of(run), RankStyle::option)));
   const auto is_without = [](const RankEvents& rank) { return !rank.has_devices(); };
-  const auto without =
-      static_cast<std::size_t>(std::count_if(run.ranks.begin(), run.ranks.end(), is_without));
+  const auto without = static_cast<std::size_t>(std::ranges::count_if(run.ranks, is_without));
   if (without > 0 && without == run.ranks.size())
     note_no_devices(run, report, "host roles only");
   else if (without > 0)

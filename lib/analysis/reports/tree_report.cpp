@@ -197,13 +197,8 @@ Table rows_table(const CallTree& tree, TreeRows& rows, TreeMetric metric) {
 }
 
 std::string totals_json(const CallTree& tree, const TreeRows& rows) {
-  return json_object([&](JsonWriter& json) {
-    json.member("host_ns", rows.host_ns());
-    json.member("device_ns", rows.device_ns());
-    json.member("nodes", tree.nodes().size());
-    json.member("hidden", rows.hidden());
-    json.member("crossings", tree.crossings());
-  });
+  return json_object("host_ns", rows.host_ns(), "device_ns", rows.device_ns(), "nodes",
+                     tree.nodes().size(), "hidden", rows.hidden(), "crossings", tree.crossings());
 }
 
 void add_notes(Report& report, const CallTree& tree, const TreeRows& rows, std::size_t levels,

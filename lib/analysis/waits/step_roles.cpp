@@ -335,10 +335,8 @@ std::vector<PhaseSteps> find_phases(const std::vector<RankRoles>& ranks) {
 
 StepPhase main_phase(const std::vector<RankRoles>& ranks) {
   const std::vector<PhaseSteps> phases = find_phases(ranks);
-  const auto longest =
-      std::max_element(phases.begin(), phases.end(), [](const PhaseSteps& a, const PhaseSteps& b) {
-        return a.steps.sum().total_ns < b.steps.sum().total_ns;
-      });
+  const auto longest = std::ranges::max_element(
+      phases, {}, [](const PhaseSteps& one) { return one.steps.sum().total_ns; });
   return longest == phases.end() ? StepPhase::none : longest->phase;
 }
 
@@ -366,7 +364,7 @@ Table phases_table(const std::vector<PhaseSteps>& phases) {
       {"steps", "Steps", count, [](auto& of) { return of.steps.count(); }},
       {"mean_ns", "Mean", duration, [](auto& of) { return of.steps.mean().total_ns; }},
   };
-  append_roles(columns, {"{}_share", share},
+  append_roles(columns, "{}_share", share,
                [](const Row& of, Role role) { return of.steps.shares()[role]; });
   return make_table(phases, columns);
 }

@@ -119,7 +119,7 @@ class StepSum {
 
 // append_roles: columns with a number for each role, as tables of steps show them.
 //
-//   append_roles(columns, {"{}_share", ColumnKind::share},
+//   append_roles(columns, "{}_share", ColumnKind::share,
 //                [](const Row& row, Role role) { return row.shares[role]; });
 
 // Returns the title of a role's column: "Comm".
@@ -129,17 +129,11 @@ std::string role_title(Role role);
 // 0 go first.
 Readers role_readers(Role role);
 
-// The parts that the columns of all roles have in common.
-struct RoleForm {
-  std::string_view key;  // "{}_ns"
-  ColumnKind kind;
-};
-
 template <typename Row, typename Value>
-void append_roles(ColumnsOf<Row>& columns, const RoleForm& form, Value value) {
+void append_roles(ColumnsOf<Row>& columns, std::string_view key, ColumnKind kind, Value value) {
   for (const Role role : kRoles)
-    columns.push_back({fmt::format(fmt::runtime(form.key), role_name(role)), role_title(role),
-                       form.kind, role_readers(role),
+    columns.push_back({fmt::format(fmt::runtime(key), role_name(role)), role_title(role), kind,
+                       role_readers(role),
                        [role, value](const Row& row) { return value(row, role); }});
 }
 

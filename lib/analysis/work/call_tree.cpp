@@ -118,9 +118,7 @@ std::vector<FrameSum> top_frames(const Run& run, const RankEvents& rank, const I
       return a.code_ns != b.code_ns ? a.code_ns > b.code_ns : total_ns(a.time) > total_ns(b.time);
     });
   } else {
-    std::stable_sort(all.begin(), all.end(), [](const LabelTime& a, const LabelTime& b) {
-      return total_ns(a.time) < total_ns(b.time);
-    });
+    std::ranges::stable_sort(all, {}, [](const LabelTime& one) { return total_ns(one.time); });
   }
   std::vector<const LabelTime*> chosen;
   for (const LabelTime& frame : all) {
@@ -209,7 +207,7 @@ class CallTree::RankTree {
   }
 
   void nest() {
-    const HostOrder order(rank_, {.frames = true, .hosts = true});
+    const HostOrder order(rank_, true);
     SpanStack open;
     std::uint32_t track = kNoParent;
     std::uint32_t root = kNoParent;

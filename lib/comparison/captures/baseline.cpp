@@ -3,6 +3,7 @@
 #include "base/arithmetic.h"
 #include "base/json_string.h"
 #include "base/problems.h"
+#include "base/string_table.h"
 #include "comparison/judge/judge.h"
 #include "input/input_list.h"
 #include "input/open.h"
@@ -17,6 +18,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -33,21 +35,6 @@ constexpr std::size_t kMostRowBytes = std::size_t{2} << 30;
 // 4,096 ranks of 16,384 kernels.
 constexpr std::size_t kMostSharedBytes = std::size_t{256} << 20;
 
-// Names occur in many rows, so that a row has only the number of its text.
-class TextWriter {
- public:
-  std::size_t number(const std::string& text) {
-    const auto [place, is_new] = numbers_.try_emplace(text, texts_.size());
-    if (is_new) texts_.push_back(text);
-    return place->second;
-  }
-  const std::vector<std::string>& texts() const { return texts_; }
-
- private:
-  std::map<std::string, std::size_t> numbers_;
-  std::vector<std::string> texts_;
-};
-
 // An element of a list that is a list of numbers itself.
 void write_numbers(JsonWriter& json, const std::vector<std::int64_t>& numbers) {
   json.begin_array();
@@ -55,11 +42,11 @@ void write_numbers(JsonWriter& json, const std::vector<std::int64_t>& numbers) {
   json.end_array();
 }
 
-std::vector<std::int64_t> key_numbers(const RowKey& key, TextWriter& texts) {
-  std::vector<std::int64_t> numbers{static_cast<std::int64_t>(key.role),
-                                    static_cast<std::int64_t>(texts.number(key.op)),
-                                    static_cast<std::int64_t>(texts.number(key.name))};
-  if (!key.module.empty()) numbers.push_back(static_cast<std::int64_t>(texts.number(key.module)));
+// Names occur in many rows, so that a row has only the number of its text.
+std::vector<std::int64_t> key_numbers(const RowKey& key, StringTable& texts) {
+  std::vector<std::int64_t> numbers{static_cast<std::int64_t>(key.role), texts.intern(key.op),
+                                    texts.intern(key.name)};
+  if (!key.module.empty()) numbers.push_back(texts.intern(key.module));
   return numbers;
 }
 
@@ -141,7 +128,7 @@ void write_rank(JsonWriter& json, const RowNumbers& numbers, SharedRows& shared,
   if (is_first) shared.sequence = rank.sequence;
 }
 
-void write_capture(JsonWriter& json, TextWriter& texts, const Capture& capture) {
+void write_capture(JsonWriter& json, StringTable& texts, const Capture& capture) {
   json.member("name", capture.name);
   json.member("world_size", capture.world_size);
   write_list(json, "devices", capture.devices);
@@ -151,8 +138,7 @@ void write_capture(JsonWriter& json, TextWriter& texts, const Capture& capture) 
   write_list(json, "steps_ns", capture.steps_ns);
   json.begin_array("shapes");
   for (const ShapeTime& shape : capture.shapes)
-    write_numbers(json, {static_cast<std::int64_t>(texts.number(shape.op)),
-                         static_cast<std::int64_t>(texts.number(shape.shapes)), shape.ns});
+    write_numbers(json, {texts.intern(shape.op), texts.intern(shape.shapes), shape.ns});
   json.end_array();
   const RowNumbers numbers = number_rows(capture);
   json.begin_array("rows");
@@ -388,7 +374,7 @@ void Baseline::accept(const std::string& why, std::vector<Capture> first) {
 }
 
 std::string baseline_json(const Baseline& baseline) {
-  TextWriter texts;
+  StringTable texts;
   std::string captures;
   JsonWriter of_captures(captures);
   write_objects(of_captures, baseline.captures,
@@ -400,7 +386,9 @@ std::string baseline_json(const Baseline& baseline) {
       json.member("reason", version.reason);
       write_list(json, "numbers", version.numbers);
     });
-    write_list(json, "texts", texts.texts());
+    write_list(json, "texts",
+               std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(texts.size())) |
+                   std::views::transform([&](std::uint32_t number) { return texts[number]; }));
     json.key("captures");
     json.raw(captures);
   });
