@@ -114,8 +114,7 @@ std::string comment_with_rows(const Report& report, std::size_t rows) {
 std::string pull_request_comment(const Report& report) {
   for (std::size_t rows = kMostRows; rows > kLeastRows; --rows) {
     std::string text = comment_with_rows(report, rows);
-    if (static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) <= kCommentLines)
-      return text;
+    if (static_cast<std::size_t>(std::ranges::count(text, '\n')) <= kCommentLines) return text;
   }
   return comment_with_rows(report, kLeastRows);
 }

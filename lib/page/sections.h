@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -106,8 +107,7 @@ Bar role_bar(std::string label, const RoleTimes& roles, std::int64_t total_ns,
 template <typename Row, typename Size>
 bool keep_largest(std::vector<Row>& rows, std::size_t most, Size size_of) {
   if (rows.size() <= most) return false;
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const Row& a, const Row& b) { return size_of(a) > size_of(b); });
+  std::ranges::stable_sort(rows, std::greater(), size_of);
   rows.resize(most);
   return true;
 }

@@ -257,8 +257,7 @@ void for_each_wait(const RankWaits& waits, Use use) {
 std::vector<std::size_t> largest(const std::vector<std::int64_t>& sums) {
   std::vector<std::size_t> places(sums.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
-  std::stable_sort(places.begin(), places.end(),
-                   [&](std::size_t a, std::size_t b) { return sums[a] > sums[b]; });
+  std::ranges::stable_sort(places, [&](std::size_t a, std::size_t b) { return sums[a] > sums[b]; });
   places.resize(std::min(places.size(), kMostWaiters));
   std::sort(places.begin(), places.end());
   return places;

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace traceloom {
 namespace {
@@ -133,8 +134,7 @@ struct RankedCurve {
 };
 
 void write_curves(HtmlWriter& html, std::vector<RankedCurve> curves) {
-  std::stable_sort(curves.begin(), curves.end(),
-                   [](const RankedCurve& a, const RankedCurve& b) { return a.weight > b.weight; });
+  std::ranges::stable_sort(curves, std::greater(), &RankedCurve::weight);
   curves.resize(std::min(curves.size(), kMostCurves));
   html.open("div", {{"class", "curves"}});
   for (const RankedCurve& one : curves) write_curve(html, one.curve);

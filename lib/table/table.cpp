@@ -129,9 +129,8 @@ bool Table::sort_by(std::string_view key) {
     sort_nested(*index);
     return true;
   }
-  std::stable_sort(rows_.begin(), rows_.end(), [&](const auto& a, const auto& b) {
-    return comes_before(a[*index], b[*index]);
-  });
+  std::ranges::stable_sort(
+      rows_, [&](const auto& a, const auto& b) { return comes_before(a[*index], b[*index]); });
   return true;
 }
 

@@ -118,8 +118,7 @@ std::string describe(const std::vector<UnknownRow>& rows) {
   std::uint64_t count = 0;
   std::int64_t total_ns = 0;
   for (const UnknownRow& row : rows) {
-    if (std::find(names.begin(), names.end(), name_of(row)) == names.end())
-      names.push_back(name_of(row));
+    if (std::ranges::find(names, name_of(row)) == names.end()) names.push_back(name_of(row));
     count += row.count;
     add_to(total_ns, row.total_ns);
   }

@@ -6,6 +6,7 @@
 #include "run/run.h"
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -37,9 +38,7 @@ struct StreamKey {
   std::int32_t device = 0;
   std::int32_t stream = -1;
 
-  friend bool operator<(const StreamKey& a, const StreamKey& b) {
-    return a.device != b.device ? a.device < b.device : a.stream < b.stream;
-  }
+  friend auto operator<=>(const StreamKey&, const StreamKey&) = default;
 };
 
 struct DeviceWork {

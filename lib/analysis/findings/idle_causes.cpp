@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -117,8 +118,7 @@ std::vector<std::string> find_callers(const Run& run, const RankEvents& rank,
 // Sums the longest calls by call and callers; shorter calls are added to those of the same name.
 std::vector<BlockingSum> sum_calls(const Run& run, const RankEvents& rank,
                                    std::vector<BlockedCall> calls) {
-  std::stable_sort(calls.begin(), calls.end(),
-                   [](const BlockedCall& a, const BlockedCall& b) { return a.ns > b.ns; });
+  std::ranges::stable_sort(calls, std::greater(), &BlockedCall::ns);
   const std::vector<BlockedCall> longest(
       calls.begin(),
       calls.begin() + static_cast<std::ptrdiff_t>(std::min(calls.size(), kCallsLookedAt)));
@@ -322,10 +322,8 @@ IdleCauses find_idle_causes(const Run& run, const std::vector<RankRoles>& roles,
   };
   IdleCauses all;
   for (IdleCauses& causes : per_rank<IdleCauses>(run, ranks, find)) all.add(std::move(causes));
-  std::stable_sort(all.blocking.begin(), all.blocking.end(),
-                   [](const BlockingSum& a, const BlockingSum& b) { return a.ns > b.ns; });
-  std::stable_sort(all.frames.begin(), all.frames.end(),
-                   [](const FrameSum& a, const FrameSum& b) { return a.ns > b.ns; });
+  std::ranges::stable_sort(all.blocking, std::greater(), &BlockingSum::ns);
+  std::ranges::stable_sort(all.frames, std::greater(), &FrameSum::ns);
   if (all.blocking.size() > kMostBlocking) all.blocking.resize(kMostBlocking);
   if (all.frames.size() > kMostFrames) all.frames.resize(kMostFrames);
   return all;

@@ -98,8 +98,7 @@ void leave_out_waiting(const RankWaits& waits, std::int64_t delay_ns,
   const auto waits_elsewhere = [&](std::size_t rank) {
     return waits.mean_slack_ns(rank) > delay_ns / 2;
   };
-  if (!std::all_of(candidates.begin(), candidates.end(), waits_elsewhere))
-    std::erase_if(candidates, waits_elsewhere);
+  if (!std::ranges::all_of(candidates, waits_elsewhere)) std::erase_if(candidates, waits_elsewhere);
 }
 
 // Returns the share of the steps in which one of `candidates` came last and all of them waited far

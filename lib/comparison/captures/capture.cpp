@@ -289,8 +289,7 @@ Intervals windows_of(const RankRoles& rank, const std::vector<StepKey>& chosen) 
   }
   Intervals windows;
   for (const auto& [key, time] : times) windows.push_back(time);
-  std::sort(windows.begin(), windows.end(),
-            [](const Interval& a, const Interval& b) { return a.from_ns < b.from_ns; });
+  std::ranges::sort(windows, {}, &Interval::from_ns);
   return windows;
 }
 
@@ -302,9 +301,8 @@ std::vector<std::uint32_t> find_sequence(const RowSources& sources, const Interv
     if (role != Role::kernel || span.start_ns < window.from_ns || span.start_ns >= window.to_ns)
       return;
     const RowKey key = device_key(sources, role, span);
-    const auto row = std::lower_bound(
-        rows.begin(), rows.end(), key,
-        [](const CaptureRow& one, const RowKey& wanted) { return *one.key < wanted; });
+    const auto row = std::ranges::lower_bound(
+        rows, key, {}, [](const CaptureRow& one) -> const RowKey& { return *one.key; });
     if (row != rows.end() && *row->key == key)
       streams[{span.device, span.stream}].emplace_back(
           span.start_ns, static_cast<std::uint32_t>(row - rows.begin()));
@@ -397,8 +395,7 @@ const Capture* median_capture(const std::vector<Capture>& captures) {
   for (const Capture& capture : captures)
     if (capture.value_ns) order.push_back(&capture);
   if (order.empty()) return captures.empty() ? nullptr : &captures.front();
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Capture* a, const Capture* b) { return *a->value_ns < *b->value_ns; });
+  std::ranges::stable_sort(order, {}, [](const Capture* one) { return *one->value_ns; });
   return order[(order.size() - 1) / 2];
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/waits/step_roles.h"
 #include "run/run.h"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -41,10 +42,7 @@ struct RowKey {
   // For other processes: see team/wire.h.
   auto wired() { return std::tie(role, op, name, module); }
 
-  friend bool operator==(const RowKey&, const RowKey&) = default;
-  friend bool operator<(const RowKey& a, const RowKey& b) {
-    return std::tie(a.role, a.op, a.name, a.module) < std::tie(b.role, b.op, b.name, b.module);
-  }
+  friend auto operator<=>(const RowKey&, const RowKey&) = default;
 };
 
 // A key that the rows of many ranks and captures share: there may be millions of rows.

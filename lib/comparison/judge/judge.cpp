@@ -203,8 +203,7 @@ std::vector<Judgement> judge_family(const std::vector<Question>& questions) {
   std::vector<std::size_t> order(questions.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto p_of = [&](std::size_t i) { return found[i].bounds ? found[i].bounds->p : 1.0; };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return p_of(a) < p_of(b); });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return p_of(a) < p_of(b); });
   bool is_open = true;
   for (std::size_t i = 0; i < order.size(); ++i) {
     Judgement& one = found[order[i]];
