@@ -1,5 +1,5 @@
-// The two sides of a comparison: their mean steps, the rows of both that are the same work, and what
-// only one of them has.
+// The two sides of a comparison: their mean steps, the rows of both that are the same work, and
+// what only one of them has.
 #pragma once
 
 #include "comparison/captures/capture.h"
