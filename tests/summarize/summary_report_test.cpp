@@ -6,7 +6,7 @@ using namespace traceloom;
 
 namespace {
 
-SummaryRow make_row(std::string name, std::vector<std::string> categories, std::uint64_t count,
+SummaryRow make_row(std::string name, std::vector<std::string> categories, std::int64_t count,
                     std::int64_t total_ns, double share) {
   SummaryRow row;
   row.name = std::move(name);
