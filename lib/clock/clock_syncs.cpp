@@ -39,9 +39,8 @@ Int128 magnitude(Int128 value) {
 }
 
 bool shift(std::vector<std::int64_t>& times, std::int64_t less_ns) {
-  return std::none_of(times.begin(), times.end(), [less_ns](std::int64_t& ns) {
-    return __builtin_sub_overflow(ns, less_ns, &ns);
-  });
+  return std::ranges::none_of(
+      times, [less_ns](std::int64_t& ns) { return __builtin_sub_overflow(ns, less_ns, &ns); });
 }
 
 // Returns the most by which two clocks may diverge in that time, rounded up.

@@ -75,9 +75,7 @@ void SyncCycles::know(const CycleLabel& label, std::size_t cycle) {
 }
 
 const RankSync* nearest_sync(const std::vector<const RankSync*>& syncs, std::int64_t ns) {
-  const auto later =
-      std::lower_bound(syncs.begin(), syncs.end(), ns,
-                       [](const RankSync* sync, std::int64_t value) { return sync->ns < value; });
+  const auto later = std::ranges::lower_bound(syncs, ns, {}, &RankSync::ns);
   if (later == syncs.begin()) return syncs.empty() ? nullptr : syncs.front();
   const RankSync* const before = *std::prev(later);
   if (later == syncs.end() || distance(before->ns, ns) <= distance((*later)->ns, ns)) return before;
@@ -150,7 +148,7 @@ bool SyncCycles::may_go_by_order(const std::vector<RankSync>& syncs) const {
 void SyncCycles::find_by_order(std::vector<RankSync>& syncs) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t i = 0; i < cycles_.size(); ++i) order.emplace_back(cycles_[i].moment_ns, i);
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   auto next = order.begin();
   for (RankSync& sync : syncs) {
     const std::set<std::int64_t> ranks = ranks_with(sync);
@@ -308,8 +306,8 @@ std::optional<SyncPoint> CycleShifts::on_line(const RankSync& sync,
 void CycleShifts::settle_first(const RankSync& first) {
   const auto goes_by = [&](ClockMethod method) {
     const std::vector<const RankSync*>& syncs = cycles_.all_of(first);
-    return std::any_of(syncs.begin(), syncs.end(),
-                       [&](const RankSync* sync) { return of(*sync).method == method; });
+    return std::ranges::any_of(syncs,
+                               [&](const RankSync* sync) { return of(*sync).method == method; });
   };
   CycleShift& shift = shifts_[&first];
   SyncPoint& point = shift.points.front();

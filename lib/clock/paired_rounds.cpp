@@ -33,18 +33,22 @@ constexpr std::size_t kRoundsAStray = 10;
 // what it leaves.
 constexpr double kBetter = 4;
 
-std::int64_t middle_of(std::vector<std::int64_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+template <typename Number>
+Number at_place(std::vector<Number> values, std::size_t place) {
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(place));
+  return values[place];
+}
+
+template <typename Number>
+Number middle_of(std::vector<Number> values) {
+  const std::size_t place = (values.size() - 1) / 2;
+  return at_place(std::move(values), place);
 }
 
 // Returns the least value that at least `percent` of the values do not exceed.
 std::int64_t at_percent(std::vector<std::int64_t> values, std::size_t percent) {
   const std::size_t place = (values.size() * percent + 99) / 100 - 1;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(place);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
+  return at_place(std::move(values), place);
 }
 
 std::int64_t apart(std::int64_t a, std::int64_t b) {
@@ -114,10 +118,7 @@ double scatter_of(std::vector<std::int64_t> values) {
 }
 
 double median_slope(std::vector<double> slopes) {
-  if (slopes.empty()) return 0;
-  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>((slopes.size() - 1) / 2);
-  std::nth_element(slopes.begin(), middle, slopes.end());
-  return *middle;
+  return slopes.empty() ? 0 : middle_of(std::move(slopes));
 }
 
 // Returns the first round after the moment before and after which the ends differ most.

@@ -147,12 +147,11 @@ int open_for_reading(const std::string& path) {
     if (stdin_start >= 0) lseek(STDIN_FILENO, stdin_start, SEEK_SET);
     return STDIN_FILENO;
   }
-  for (;;) {
-    // O_NONBLOCK is needed because opening a pipe without a writer would wait for ever.
-    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor >= 0) return descriptor;
-    if (errno != EINTR) throw system_error(path, errno);
-  }
+  // O_NONBLOCK is needed because opening a pipe without a writer would wait for ever.
+  const auto descriptor =
+      static_cast<int>(TEMP_FAILURE_RETRY(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)));
+  if (descriptor < 0) throw system_error(path, errno);
+  return descriptor;
 }
 
 // The time that a pipe has for its first byte, or its writer to appear.

@@ -70,7 +70,7 @@ std::vector<fs::directory_entry> entries_of(const std::string& directory) {
        entry.increment(error))
     if (!entry->path().filename().native().starts_with('.')) entries.push_back(*entry);
   if (error) throw system_error(directory, error.value());
-  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+  std::ranges::sort(entries, [](const auto& a, const auto& b) {
     return natural_less(a.path().native(), b.path().native());
   });
   return entries;
@@ -104,7 +104,7 @@ std::vector<std::string> traces_below(const std::string& directory, OtherFiles* 
   std::vector<std::string> found;
   OtherFiles others;
   collect_traces(directory, visited, found, others.other_names);
-  std::sort(found.begin(), found.end(), natural_less);
+  std::ranges::sort(found, natural_less);
   if (other_files == nullptr) return found;
   const auto no_traces = std::stable_partition(
       found.begin(), found.end(), [](const std::string& path) { return !is_other_json(path); });
@@ -121,7 +121,7 @@ std::vector<std::string> pattern_matches(const std::string& pattern) {
   std::vector<std::string> found(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
   globfree(&matches);
   if (result != 0 && result != GLOB_NOMATCH) throw Error(pattern, "the pattern cannot be expanded");
-  std::sort(found.begin(), found.end(), natural_less);
+  std::ranges::sort(found, natural_less);
   return found;
 }
 
@@ -279,7 +279,7 @@ bool is_input(const std::vector<Input>& inputs, const std::string& path) {
   // A terminal or a null device may be both input and output.
   if (path == "-" && !std::filesystem::is_regular_file(output, error)) return false;
   const std::optional<FileId> id = file_id(output);
-  return id && std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) {
+  return id && std::ranges::any_of(inputs, [&](const Input& input) {
            return file_id(input.path == "-" ? "/dev/stdin" : input.path) == id;
          });
 }

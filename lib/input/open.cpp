@@ -83,14 +83,13 @@ bool is_perfetto(std::string_view head) {
   if (text_so_far) return false;
   const auto key = static_cast<std::uint8_t>(head[position + 1]);
   constexpr std::array kWireTypes{0, 1, 2, 5};
-  const bool is_wire_type =
-      std::find(kWireTypes.begin(), kWireTypes.end(), key & 7) != kWireTypes.end();
+  const bool is_wire_type = std::ranges::find(kWireTypes, key & 7) != kWireTypes.end();
   return is_wire_type && key >> 3 != 0;
 }
 
 std::string_view without_mark_and_space(std::string_view head) {
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
-  const auto* const first = std::find_if_not(head.begin(), head.end(), is_json_space);
+  const auto* const first = std::ranges::find_if_not(head, is_json_space);
   return head.substr(static_cast<std::size_t>(first - head.begin()));
 }
 
@@ -208,7 +207,7 @@ constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
 bool is_trace_so_far(std::string_view text) {
-  const auto first = std::find_if_not(text.begin(), text.end(), is_space);
+  const auto first = std::ranges::find_if_not(text, is_space);
   return first == text.end() || *first != '{' ||
          text.find("\"traceEvents\"") != std::string_view::npos;
 }

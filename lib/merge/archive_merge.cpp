@@ -7,7 +7,6 @@
 #include "merge/write/write_visitor.h"
 #include "output/file_sink.h"
 #include "output/json_writer.h"
-#include "output/packed_sink.h"
 #include "output/sink.h"
 
 #include <fmt/format.h>
@@ -15,7 +14,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -27,7 +25,6 @@ namespace {
 constexpr int kIndent = 2;
 
 void write_file(JsonWriter& json, const ArchivedRank& rank, const ArchivedRank& first) {
-  json.begin_object();
   json.member("path", rank.path);
   json.begin_object("machine");
   json.member("name", fmt::format("rank {}", rank.rank));
@@ -40,7 +37,6 @@ void write_file(JsonWriter& json, const ArchivedRank& rank, const ArchivedRank& 
     json.member("offset_ns", rank.offset_ns);
     json.end_object();
   }
-  json.end_object();
 }
 
 }  // namespace
@@ -56,9 +52,8 @@ std::string perfetto_manifest(const std::vector<ArchivedRank>& ranks, std::int64
   json.member("traceloom.version", TRACELOOM_VERSION);
   json.member("traceloom.origin_unix_ns", origin_ns);
   json.end_object();
-  json.begin_array("files");
-  for (const ArchivedRank& rank : ranks) write_file(json, rank, ranks.front());
-  json.end_array();
+  write_objects(json, "files", ranks,
+                [&](const ArchivedRank& rank) { write_file(json, rank, ranks.front()); });
   json.end_object();
   json.end_object();
   return text + "\n";
@@ -75,44 +70,39 @@ namespace {
 class RankArchive {
  public:
   RankArchive(const std::string& path, int level, StdoutUse stdout_use)
-      : archive_(pack_by_name(open_file_sink(path, stdout_use), path, level)),
-        packed_(dynamic_cast<PackedSink*>(archive_.get())),
-        path_(path),
-        level_(level) {}
+      : archive_(path, level, stdout_use), level_(level) {}
 
   void add(std::string_view name, std::string_view text) {
-    archive_->write(tar_header(name, text.size()));
-    archive_->write(text);
-    archive_->write(tar_padding(text.size()));
+    archive_.write(tar_header(name, text.size()));
+    archive_.write(text);
+    archive_.write(tar_padding(text.size()));
   }
 
   // Adds what `write` writes; it may write blocks if MergeOutput is packed. Blocks are compressed
   // already when they are copied; the checksum and size of their text follow once, after them.
   void add(std::string_view name, const std::function<void(MergeOutput&)>& write) {
-    PartOutput part(path_, level_);
+    PartOutput part(archive_.path(), level_);
     write(part.output());
     const PartSize size = part.complete();
-    archive_->write(tar_header(name, size.text_size));
+    archive_.write(tar_header(name, size.text_size));
     part.for_each_piece([this](std::string_view piece) {
-      if (packed_ != nullptr)
-        packed_->write_block({std::string(piece), 0, 0});
+      if (archive_.is_packed())
+        archive_.write_block({std::string(piece), 0, 0});
       else
-        archive_->write(piece);
+        archive_.write(piece);
     });
-    if (packed_ != nullptr) packed_->write_block({{}, size.crc32, size.text_size});
-    archive_->write(tar_padding(size.text_size));
+    archive_.count_elsewhere({{}, size.crc32, size.text_size});
+    archive_.write(tar_padding(size.text_size));
   }
 
   void complete() {
-    archive_->write(tar_end());
-    archive_->complete();
+    archive_.write(tar_end());
+    archive_.complete();
   }
-  void close() { archive_->close(); }
+  void close() { archive_.close(); }
 
  private:
-  std::unique_ptr<Sink> archive_;
-  PackedSink* packed_;  // archive_, if that is packed
-  std::string path_;
+  MergeOutput archive_;
   int level_;
 };
 

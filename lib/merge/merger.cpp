@@ -24,17 +24,13 @@
 namespace traceloom {
 namespace {
 
-// Refuses an output that is also an input. A folder may contain the output of an earlier merge;
-// such an input is left out, and MergeInputs sees to that before the output is replaced.
-void refuse_output(const MergeOptions& options) {
+void prepare_paths(const MergeOptions& options) {
+  // A folder may contain the output of an earlier merge; such an input is left out, and MergeInputs
+  // sees to that before the output is replaced.
   std::vector<Input> inputs = options.inputs;
   if (is_written_aside(options.output))
     std::erase_if(inputs, [](const Input& input) { return !input.is_named; });
   refuse_as_output(inputs, options.output);
-}
-
-void prepare_paths(const MergeOptions& options) {
-  refuse_output(options);
   for (const Input& input : options.inputs) {
     if (input.path == "-")
       make_stdin_rereadable();

@@ -115,7 +115,7 @@ bool is_temporary_name(std::string_view name, std::string_view stem) {
   if (name.size() <= stem.size() + kEnding.size()) return false;
   const std::string_view number =
       name.substr(stem.size(), name.size() - stem.size() - kEnding.size());
-  return std::all_of(number.begin(), number.end(), [](char c) { return is_digit(c) || c == '-'; });
+  return std::ranges::all_of(number, [](char c) { return is_digit(c) || c == '-'; });
 }
 
 [[noreturn]] void throw_cannot_create(const std::string& path, const fs::path& folder,
@@ -126,13 +126,6 @@ bool is_temporary_name(std::string_view name, std::string_view stem) {
                 fmt::format("the directory {} does not exist; create it first", folder.string()));
   const std::string reason = std::generic_category().message(error_number);
   throw Error(path, fmt::format("cannot create a file in {}: {}", folder.string(), reason));
-}
-
-int open_retrying_new(const std::string& path, mode_t mode) {
-  for (;;) {
-    const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (descriptor >= 0 || errno != EINTR) return descriptor;
-  }
 }
 
 bool is_file_of(const struct stat& a, const struct stat& b) {
@@ -204,7 +197,8 @@ void Replacement::create(std::optional<mode_t> mode) {
   for (int attempt = 0; attempt < kMaxTemporaryNames; ++attempt) {
     const std::string suffix = attempt == 0 ? "" : fmt::format("-{}", attempt);
     temporary_ = (folder / fmt::format("{}{}{}{}", stem, getpid(), suffix, kEnding)).string();
-    descriptor_ = open_retrying_new(temporary_, wanted);
+    descriptor_ = static_cast<int>(TEMP_FAILURE_RETRY(
+        open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, wanted)));
     if (descriptor_ < 0 && errno != EEXIST) throw_cannot_create(path_, folder, errno);
     if (descriptor_ < 0) continue;
     if (lock_new(descriptor_)) break;
@@ -388,11 +382,10 @@ std::unique_ptr<Sink> open_replacing(const std::string& path, std::optional<mode
 }
 
 std::unique_ptr<Sink> open_directly(const std::string& path) {
-  for (;;) {
-    const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor >= 0) return std::make_unique<FileSink>(descriptor, path);
-    if (errno != EINTR) throw system_error(path, errno);
-  }
+  const auto descriptor =
+      static_cast<int>(TEMP_FAILURE_RETRY(open(path.c_str(), O_WRONLY | O_CLOEXEC)));
+  if (descriptor < 0) throw system_error(path, errno);
+  return std::make_unique<FileSink>(descriptor, path);
 }
 
 }  // namespace

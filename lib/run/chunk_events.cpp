@@ -62,8 +62,7 @@ void append(To& to, const From& from, const Renumbering& numbers) {
   }
 }
 
-}  // namespace
-
+// Reads the note from args; both numbers are kNoId if args hold none.
 BatchNote read_batch_note(std::string_view args) {
   BatchNote note;
   for (JsonWalk walk(args); walk.next();) {
@@ -72,6 +71,8 @@ BatchNote read_batch_note(std::string_view args) {
   }
   return note;
 }
+
+}  // namespace
 
 void ChunkEvents::add(const Event& event, const EventTiming& timing) {
   ++phases_[static_cast<unsigned char>(event.phase) & 0x7f];

@@ -30,9 +30,6 @@ struct BatchNote {
   std::int64_t batch = kNoId;
 };
 
-// Reads the note from args; both numbers are kNoId if args hold none.
-BatchNote read_batch_note(std::string_view args);
-
 // The tables of a run, which all chunks share.
 struct RunTexts {
   Labels& labels;

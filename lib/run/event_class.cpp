@@ -119,12 +119,10 @@ constexpr RowNameRule kRowNames[] = {
 };
 
 // Statistics (event_side.h) and analyses must agree on which categories are work of a device.
-static_assert(std::all_of(std::begin(kCategories), std::end(kCategories),
-                          [](const CategoryRow& row) {
-                            return row.place == EventPlace::nowhere ||
-                                   (row.place == EventPlace::device) ==
-                                       is_device_category(row.category);
-                          }));
+static_assert(std::ranges::all_of(kCategories, [](const CategoryRow& row) {
+  return row.place == EventPlace::nowhere ||
+         (row.place == EventPlace::device) == is_device_category(row.category);
+}));
 
 // Parts of kernel names, in lower case, that mean communication.
 constexpr std::string_view kCommunicationKernels[] = {
@@ -178,8 +176,8 @@ const CategoryRow* find_category(std::string_view list) {
 
 template <typename List>
 bool starts_with_any(std::string_view name, const List& starts) {
-  return std::any_of(std::begin(starts), std::end(starts),
-                     [&](std::string_view start) { return name.starts_with(start); });
+  return std::ranges::any_of(starts,
+                             [&](std::string_view start) { return name.starts_with(start); });
 }
 
 bool is_loader(std::string_view name) {
@@ -261,8 +259,7 @@ EventClass classify_host(std::string_view name) {
     found.mark = SpanMark::forward;
   } else if (name == "event/backward") {
     found.mark = SpanMark::barrier;
-  } else if (std::find(std::begin(kContainers), std::end(kContainers), name) !=
-             std::end(kContainers)) {
+  } else if (std::ranges::find(kContainers, name) != std::end(kContainers)) {
     found.role = Role::other;
     found.mark = SpanMark::container;
   } else if (starts_with_any(name, kBackends)) {
@@ -348,8 +345,7 @@ bool is_known_by_row(const EventClass& kind, std::string_view category, bool has
     return false;
   if (!has_category) return true;
   const std::string lower = to_lower(category);
-  return !lower.empty() && std::find(std::begin(kHostCategories), std::end(kHostCategories),
-                                     lower) == std::end(kHostCategories);
+  return !lower.empty() && std::ranges::find(kHostCategories, lower) == std::end(kHostCategories);
 }
 
 EventClass classify_on_row(const DeviceRow& row, std::string_view name) {

@@ -129,7 +129,7 @@ std::string_view without_index(std::string_view name) {
 
 // Splits the spans of a row into pieces, so that each instant belongs to the innermost span there.
 void append_innermost(std::vector<DeviceSpan> spans, std::vector<DeviceSpan>& pieces) {
-  std::stable_sort(spans.begin(), spans.end(), [](const DeviceSpan& a, const DeviceSpan& b) {
+  std::ranges::stable_sort(spans, [](const DeviceSpan& a, const DeviceSpan& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
   });
   std::vector<const DeviceSpan*> open;
@@ -157,7 +157,8 @@ void append_innermost(std::vector<DeviceSpan> spans, std::vector<DeviceSpan>& pi
 
 class Placer {
  public:
-  Placer(const Rows& rows, RowTexts texts) : rows_(rows), texts_(texts) {}
+  Placer(const Rows& rows, const RunTexts& texts, bool keeps_frames)
+      : rows_(rows), texts_(texts), keeps_frames_(keeps_frames) {}
 
   void place(EventColumns& part) {
     for (const RowSpan& span : part.on_rows) place(span, part);
@@ -201,7 +202,7 @@ class Placer {
                   EventColumns& part) {
     if (kind.role != Role::other)
       part.hosts.push_back(host);
-    else if (texts_.frames)
+    else if (keeps_frames_)
       part.frames.push_back(host);
     if (kind.mark == SpanMark::none) return;
     const bool by_name = kind.mark == SpanMark::device_step;
@@ -266,25 +267,33 @@ class Placer {
   }
 
   const Rows& rows_;
-  RowTexts texts_;
+  const RunTexts& texts_;
+  bool keeps_frames_;                                        // WantedColumns::frames
   std::map<std::uint32_t, std::vector<DeviceSpan>> nested_;  // keyed by row
   std::map<std::pair<std::uint32_t, std::uint32_t>, UnknownSpans> unknown_;
   std::map<std::tuple<std::uint32_t, RowUse, RowMaker, bool, bool>, Known> known_;
 };
 
-}  // namespace
-
-void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, RowTexts texts) {
+// Resolves spans whose meaning depends on their row. They become spans of the host, calls, device
+// work or steps once the file has been read to its end and its rows have names. All parts belong to
+// one file. Afterwards no part has `on_rows`.
+//
+// If several rows of one device show the same time (streams, ops and modules of XLA; groups and
+// planes of Ascend's collectives), only the rows nearest to the device count. If spans lie in
+// others, each instant counts for the innermost one.
+void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, const RunTexts& texts,
+                     bool keeps_frames) {
   const auto is_placed = [](const EventColumns& part) { return part.on_rows.empty(); };
-  if (std::all_of(parts.begin(), parts.end(), is_placed)) return;
+  if (std::ranges::all_of(parts, is_placed)) return;
   const Rows rows(parts, names, texts.tracks);
-  Placer placer(rows, texts);
+  Placer placer(rows, texts, keeps_frames);
   for (EventColumns& part : parts) placer.place(part);
   EventColumns rest = placer.finish();
   if (!rest.empty()) parts.push_back(std::move(rest));
   std::erase_if(parts, [](const EventColumns& part) { return part.empty(); });
 }
 
+// Gives work without a device the device in the name of its row: 17 for "MTIA 17".
 void name_devices_by_rows(std::vector<EventColumns>& parts, const RowNames& names,
                           const Tracks& tracks) {
   std::map<std::uint32_t, std::int32_t> devices;  // keyed by row
@@ -302,6 +311,8 @@ void name_devices_by_rows(std::vector<EventColumns>& parts, const RowNames& name
       span.device = device->second;
     }
 }
+
+}  // namespace
 
 // Turns the pairs of B and E of one file into rows of its columns.
 class EventCollector::PairReader {
@@ -477,8 +488,8 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
   overlong_.clear();
   arrows_.finish(files_[file].problems);
   displaced_ends_.finish(files_[file].problems);
-  place_row_spans(files_[file].parts, files_[file].row_names,
-                  {labels_, tracks_, details_, wanted_.frames});
+  place_row_spans(files_[file].parts, files_[file].row_names, {labels_, tracks_, details_},
+                  wanted_.frames);
   name_devices_by_rows(files_[file].parts, files_[file].row_names, tracks_);
   if (wanted_.spans != nullptr) mark_device_rows(file);
   files_[file].row_names.clear();

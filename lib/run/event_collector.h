@@ -1,4 +1,4 @@
-// Gathers the columns of all files, and places the spans whose meaning depends on their row.
+// Gathers the columns of all files.
 #pragma once
 
 #include "base/string_table.h"
@@ -18,29 +18,6 @@
 #include <vector>
 
 namespace traceloom {
-
-// place_row_spans: resolves spans whose meaning depends on their row. They become spans of the
-// host, calls, device work or steps once the file has been read to its end and its rows have names.
-//
-//   place_row_spans(collected.parts, collected.row_names, {labels, tracks, details, frames});
-//
-// If several rows of one device show the same time (streams, ops and modules of XLA; groups and
-// planes of Ascend's collectives), only the rows nearest to the device count. If spans lie in
-// others, each instant counts for the innermost one.
-
-struct RowTexts {
-  Labels& labels;
-  const Tracks& tracks;
-  StringTable& details;
-  bool frames = false;  // WantedColumns::frames
-};
-
-// All parts belong to one file. Afterwards no part has `on_rows`.
-void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, RowTexts texts);
-
-// Gives work without a device the device in the name of its row: 17 for "MTIA 17".
-void name_devices_by_rows(std::vector<EventColumns>& parts, const RowNames& names,
-                          const Tracks& tracks);
 
 // EventCollector: a visitor for scan_files() that gathers the columns of all files.
 //

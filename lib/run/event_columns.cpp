@@ -148,7 +148,7 @@ std::string_view without_quotes(std::string_view value) {
 }  // namespace
 
 bool is_detail(std::string_view key) {
-  return std::find(std::begin(kDetails), std::end(kDetails), key) != std::end(kDetails);
+  return std::ranges::find(kDetails, key) != std::end(kDetails);
 }
 
 bool is_transfer_detail(std::string_view key) {
@@ -156,7 +156,7 @@ bool is_transfer_detail(std::string_view key) {
 }
 
 bool is_argument(std::string_view key) {
-  return std::find(std::begin(kArguments), std::end(kArguments), key) != std::end(kArguments);
+  return std::ranges::find(kArguments, key) != std::end(kArguments);
 }
 
 void append_detail(std::string& text, std::string_view key, std::string_view value) {

@@ -199,7 +199,7 @@ void settle_ranks(Team& team, std::vector<RankEvents>& ranks) {
   for (const std::string& message : team.exchange(std::move(messages)))
     for (MovedRank& rank : from_wire<std::vector<MovedRank>>(message)) {
       std::vector<EventColumns>& parts = settled[rank.rank].parts;
-      std::move(rank.parts.begin(), rank.parts.end(), std::back_inserter(parts));
+      std::ranges::move(rank.parts, std::back_inserter(parts));
     }
   ranks.clear();
   for (auto& [rank, events] : settled) ranks.push_back(std::move(events));

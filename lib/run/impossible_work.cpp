@@ -6,6 +6,7 @@
 #include "run/launches.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <tuple>
@@ -160,9 +161,7 @@ std::map<std::size_t, std::uint64_t> KernelLaunches::leave_out_lost(
       steps.kind == StepKind::none && begins.size() * kFewOfUnmarked < launches_.size();
   if (begins.empty() || is_little) return lost;
   steps.list.rewrite([&](Step& step) {
-    const auto first =
-        std::lower_bound(begins.begin(), begins.end(), step.host.to_ns,
-                         [](std::int64_t begin, std::int64_t end) { return begin >= end; });
+    const auto first = std::ranges::upper_bound(begins, step.host.to_ns, std::greater<>());
     if (step.counted && first != begins.end() && *first >= step.host.from_ns) {
       step.counted = false;
       ++steps.lost;

@@ -16,8 +16,7 @@ constexpr auto kBeginsBefore = [](const Interval& a, const Interval& b) {
 
 Intervals unite(Intervals pieces) {
   // The events of a row are mostly in time order already.
-  if (!std::is_sorted(pieces.begin(), pieces.end(), kBeginsBefore))
-    std::sort(pieces.begin(), pieces.end(), kBeginsBefore);
+  if (!std::ranges::is_sorted(pieces, kBeginsBefore)) std::ranges::sort(pieces, kBeginsBefore);
   std::size_t kept = 0;
   for (const Interval piece : pieces) {
     if (piece.to_ns <= piece.from_ns) continue;
@@ -132,7 +131,7 @@ PackedIntervals IntervalPacker::finish() {
 
 const Intervals& IntervalWindows::in(const Interval& window) {
   const auto reaches = [&](const Interval& piece) { return piece.to_ns > window.from_ns; };
-  found_.erase(found_.begin(), std::find_if(found_.begin(), found_.end(), reaches));
+  found_.erase(found_.begin(), std::ranges::find_if(found_, reaches));
   // Intervals that begin after the window are left for a later call. An interval kept from an
   // earlier window cannot begin there, because windows ascend.
   for (; next_ != end_ && next_->from_ns < window.to_ns; ++next_)

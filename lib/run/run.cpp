@@ -205,15 +205,14 @@ void keep_rows(RankEvents& rank, const std::vector<TimeWindow>& windows) {
 // launch.
 void keep_launching_calls(RankEvents& rank) {
   const auto has_none = [](const EventColumns& part) { return part.calls_outside.empty(); };
-  if (std::all_of(rank.parts.begin(), rank.parts.end(), has_none)) return;
+  if (std::ranges::all_of(rank.parts, has_none)) return;
   std::vector<std::pair<std::size_t, std::int64_t>> launched;
   for (const EventColumns& part : rank.parts)
     for (const DeviceSpan& span : part.devices) launched.emplace_back(part.file, span.correlation);
-  std::sort(launched.begin(), launched.end());
+  std::ranges::sort(launched);
   for (EventColumns& part : rank.parts)
     std::erase_if(part.calls_outside, [&](const CallSpan& call) {
-      return !std::binary_search(launched.begin(), launched.end(),
-                                 std::pair{part.file, call.correlation});
+      return !std::ranges::binary_search(launched, std::pair{part.file, call.correlation});
     });
 }
 
@@ -329,15 +328,6 @@ void share_facts(Team& team, std::vector<RankEvents>& ranks) {
     }
 }
 
-// Brings the events of the files together; returns false on a process that has no part in the rest.
-bool bring_together(Team& team, bool spread, const FileBlock& own, EventCollector& collector) {
-  if (spread)
-    share_readings(team, own, collector);
-  else
-    gather_events(team, own, collector);
-  return spread || team.is_first();
-}
-
 }  // namespace
 
 EventKinds find_kinds(const std::vector<EventColumns>& parts) {
@@ -377,7 +367,8 @@ Run read_run(const RunRequest& request) {
     scan_inputs(request.inputs, collector,
                 {.threads = request.threads, .progress = request.progress, .files = own});
   });
-  if (!bring_together(team, request.spread, own, collector)) return {};
+  (request.spread ? share_readings : gather_events)(team, own, collector);
+  if (!request.spread && !team.is_first()) return {};  // it has no part in the rest
   std::vector<CollectedEvents>& files = collector.files();
   const RunInputs capture =
       settle(request.inputs, readings_of(files), {.lists_clashes = request.lists_clashes});
@@ -413,7 +404,7 @@ Run read_run(const RunRequest& request) {
   for (const RankEvents& rank : run.ranks)
     for (const auto& [file, launches] : rank.lost_work)
       run.files[file].problems.add(Problem::lost_work, 0, launches);
-  std::stable_sort(run.files.begin(), run.files.end(), is_reported_before);
+  std::ranges::stable_sort(run.files, is_reported_before);
   align_runs(run.ranks, run.common_clock);
   return run;
 }

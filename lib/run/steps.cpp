@@ -4,6 +4,7 @@
 #include "run/run.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -37,7 +38,7 @@ PackedRows<MarkedSpan> find_marks_if(const std::vector<EventColumns>& parts, Wan
   std::vector<MarkedSpan> spans;
   spans.reserve(found.size());
   for (const MarkedSpan& span : found) spans.push_back(span);
-  std::stable_sort(spans.begin(), spans.end(), before);
+  std::ranges::stable_sort(spans, before);
   found.clear();
   for (const MarkedSpan& span : spans) found.push_back(span);
   return found;
@@ -100,9 +101,8 @@ void extend_to_next(const std::vector<EventColumns>& parts, std::vector<Step>& s
   steps.back().counted = !has_longer;
   for (const EventColumns& part : parts)
     for (const DeviceSpan& span : part.devices) {
-      auto after = std::upper_bound(
-          steps.begin(), steps.end(), span.start_ns,
-          [](std::int64_t ns, const Step& step) { return ns < step.time.from_ns; });
+      auto after = std::ranges::upper_bound(steps, span.start_ns, {},
+                                            [](const Step& step) { return step.time.from_ns; });
       if (after == steps.begin()) continue;
       if (--after; span.start_ns < after->time.to_ns) ++after->device_ops;
     }
@@ -116,9 +116,8 @@ struct DeviceWork {
 
 // Returns the step that contains the whole call, or nothing if none does.
 std::optional<std::size_t> step_around(const std::vector<Step>& steps, const Interval& call) {
-  auto after =
-      std::upper_bound(steps.begin(), steps.end(), call.from_ns,
-                       [](std::int64_t ns, const Step& step) { return ns < step.host.from_ns; });
+  auto after = std::ranges::upper_bound(steps, call.from_ns, {},
+                                        [](const Step& step) { return step.host.from_ns; });
   if (after == steps.begin()) return std::nullopt;
   --after;
   if (call.from_ns >= after->host.to_ns || call.to_ns > after->host.to_ns) return std::nullopt;
@@ -159,8 +158,7 @@ std::int64_t end_before(const Step& first, const DeviceWork& work,
 void extend_by_devices(const std::vector<EventColumns>& parts, std::vector<Step>& steps) {
   std::vector<Interval> not_launched;
   const std::vector<DeviceWork> work = find_device_work(parts, steps, not_launched);
-  const bool any =
-      std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.device_ops > 0; });
+  const bool any = std::ranges::any_of(steps, [](const Step& step) { return step.device_ops > 0; });
   std::int64_t end_ns = steps.front().host.from_ns;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     Step& step = steps[i];
@@ -271,31 +269,16 @@ std::vector<Step> unmarked_steps(const std::vector<EventColumns>& parts) {
 }  // namespace
 
 std::string_view to_string(StepKind kind) {
-  switch (kind) {
-    case StepKind::none:
-      return "none";
-    case StepKind::torch:
-      return "ProfilerStep";
-    case StepKind::composer:
-      return "event/batch";
-    case StepKind::iterations:
-      return "iteration";
-    case StepKind::xla:
-      return "XLA Steps";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 5> kNames{"none", "ProfilerStep", "event/batch",
+                                                          "iteration", "XLA Steps"};
+  static_assert(kNames.size() == static_cast<std::size_t>(StepKind::xla) + 1);
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::string_view to_string(StepPhase phase) {
-  switch (phase) {
-    case StepPhase::none:
-      return "";
-    case StepPhase::prefill:
-      return "prefill";
-    case StepPhase::decode:
-      return "decode";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 3> kNames{"", "prefill", "decode"};
+  static_assert(kNames.size() == static_cast<std::size_t>(StepPhase::decode) + 1);
+  return kNames[static_cast<std::size_t>(phase)];
 }
 
 Intervals StepList::times() const {
@@ -404,7 +387,7 @@ RunTimes times_of_runs(const StepList& steps) {
 
 bool have_the_same(const std::vector<RunTimes>& ranks) {
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
-  return std::all_of(ranks.begin(), ranks.end(), [&](const RunTimes& times) {
+  return std::ranges::all_of(ranks, [&](const RunTimes& times) {
     return std::equal(times.begin(), times.end(), ranks.front().begin(), ranks.front().end(), same);
   });
 }
@@ -431,9 +414,7 @@ void align_runs(std::vector<RankEvents>& ranks, bool common_clock) {
     for (const auto& [run, time] : runs) all.push_back(time);
   all = unite(std::move(all));
   const auto place_of = [&](const Interval& time) {
-    const auto behind =
-        std::upper_bound(all.begin(), all.end(), time.from_ns,
-                         [](std::int64_t ns, const Interval& one) { return ns < one.from_ns; });
+    const auto behind = std::ranges::upper_bound(all, time.from_ns, {}, &Interval::from_ns);
     return static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(behind - all.begin() - 1, 0));
   };
   for (RankEvents& rank : ranks) {
@@ -486,19 +467,12 @@ Intervals find_breaks(const StepList& steps) {
   return breaks;
 }
 
-// Returns the first interval of the set that ends after that moment.
-Intervals::const_iterator first_behind(const Intervals& set, std::int64_t ns) {
-  return std::upper_bound(set.begin(), set.end(), ns, [](std::int64_t moment, const Interval& one) {
-    return moment < one.to_ns;
-  });
-}
-
 // Returns, for each break, the instants at which something was recorded.
 std::vector<Intervals> recorded_in(const Intervals& breaks,
                                    const std::vector<EventColumns>& parts) {
   std::vector<Intervals> recorded(breaks.size());
   const auto add = [&](const Interval& time) {
-    auto window = first_behind(breaks, time.from_ns);
+    auto window = std::ranges::upper_bound(breaks, time.from_ns, {}, &Interval::to_ns);
     for (; window != breaks.end() && window->from_ns < time.to_ns; ++window)
       recorded[static_cast<std::size_t>(window - breaks.begin())].push_back(time);
   };
@@ -527,9 +501,8 @@ Intervals times_of_files(const std::vector<EventColumns>& parts, Recorded what) 
 
 Intervals find_unrecorded(const std::vector<EventColumns>& parts, const StepList& steps) {
   Intervals unrecorded;
-  const bool several = std::any_of(parts.begin(), parts.end(), [&](const EventColumns& part) {
-    return part.file != parts.front().file;
-  });
+  const bool several = std::ranges::any_of(
+      parts, [&](const EventColumns& part) { return part.file != parts.front().file; });
   if (several) {
     const Intervals times = times_of_files(parts, Recorded::all);
     for (std::size_t i = 1; i < times.size(); ++i)
@@ -544,7 +517,7 @@ Intervals find_unrecorded(const std::vector<EventColumns>& parts, const StepList
 }
 
 bool holds_any(const Intervals& set, const Interval& window) {
-  const auto after = first_behind(set, window.from_ns);
+  const auto after = std::ranges::upper_bound(set, window.from_ns, {}, &Interval::to_ns);
   return after != set.end() && after->from_ns < window.to_ns;
 }
 

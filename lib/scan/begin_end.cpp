@@ -200,7 +200,7 @@ void BeginEndPairer::finish() {
 
 // Pairs the `count` oldest of the waiting records.
 void BeginEndPairer::release(std::size_t count) {
-  if (!waiting_sorted_) std::stable_sort(waiting_.begin(), waiting_.end(), kByTime);
+  if (!waiting_sorted_) std::ranges::stable_sort(waiting_, kByTime);
   waiting_sorted_ = true;
   for (std::size_t i = 0; i < count; ++i) {
     std::int64_t& released_ns = tracks_[waiting_[i].track].released_ns;

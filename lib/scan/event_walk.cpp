@@ -18,29 +18,6 @@ bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20;
 }
 
-bool is_number(std::string_view text) {
-  std::size_t p = text.starts_with('-') ? 1 : 0;
-  const auto digits = [&] {
-    const std::size_t begin = p;
-    while (p < text.size() && text[p] >= '0' && text[p] <= '9') ++p;
-    return p - begin;
-  };
-  const std::size_t integer = p;
-  const std::size_t integer_digits = digits();
-  if (integer_digits == 0 || (integer_digits > 1 && text[integer] == '0')) return false;
-  if (p < text.size() && text[p] == '.' && (++p, digits() == 0)) return false;
-  if (p < text.size() && (text[p] == 'e' || text[p] == 'E')) {
-    ++p;
-    if (p < text.size() && (text[p] == '+' || text[p] == '-')) ++p;
-    if (digits() == 0) return false;
-  }
-  return p == text.size();
-}
-
-bool is_json_scalar(std::string_view text) {
-  return is_number(text) || text == "true" || text == "false" || text == "null";
-}
-
 // Returns the first position >= at that is no white space, at the latest that of the '\0' after the
 // text.
 std::size_t skip_space(const char* text, std::size_t at) {
@@ -220,7 +197,7 @@ inline void EventWalk::set_field(const Member& member, std::size_t begin, Event&
 // enum after all.
 void EventWalk::set_other(const Member& member, std::size_t begin, Event& event) const {
   const std::string_view value(text_ + member.value_begin, member.value_end - member.value_begin);
-  event.flags.loose_syntax |= is_scalar(value.front()) && !is_json_scalar(value);
+  event.flags.loose_syntax |= is_scalar(value.front()) && !is_strict_json(value);
   event.flags.nested_value |= value.front() == '{' || value.front() == '[';
   const std::string_view key_text(text_ + member.key_begin, member.key_end - member.key_begin);
   if (key_text.find('\\') == std::string_view::npos) return;

@@ -1,6 +1,6 @@
 // These tests check rows that top-level samples belong to: catapult knows their threads by tid
 // alone.
-#include "merge/frame/sample_tracks.h"
+#include "merge/frame/top_level_values.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 #include "support/trace_text.h"

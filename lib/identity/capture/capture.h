@@ -32,8 +32,8 @@ struct SettleOptions {
 
 // Call it after all inputs have been read; one entry an input. Marks files whose events others hold
 // (repeats.h), assigns ranks and plans clocks of the rest. Throws Error for what these refuse, and
-// for files that cannot be of one rank (clashes.h); counts files of several runs. Time: linear in
-// files, next to the clocks.
+// for files that cannot be of one rank; counts files of several runs. Time: linear in files, next
+// to the clocks.
 RunInputs settle(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings,
                  const SettleOptions& options = {});
 // Does the same without a search for repeats, for readings that are samples.

@@ -196,7 +196,26 @@ class ApartRanks {
   }
 
  private:
-  void report(const Together& set);
+  void report(const Together& set) {
+    const auto& [lowest, its_times] = *times_.begin();
+    const std::int64_t ahead_ns = saturating_subtract(set.times.first_ns, its_times.first_ns);
+    std::vector<std::string> options;
+    for (const std::int64_t rank : set.ranks) {
+      const std::size_t file = first_file_[rank];
+      options.push_back(offset_option(facts_[file], clocks_[file], ahead_ns));
+    }
+    const bool is_cut = options.size() > kMostOptions;
+    if (is_cut) options.resize(kMostOptions);
+    ProblemCounts& problems = clocks_[first_file_[*set.ranks.begin()]].problems;
+    problems.add(Problem::ranks_apart, 0, set.ranks.size());
+    problems.explain(
+        Problem::ranks_apart,
+        fmt::format("{} {} {} {} rank {}; trace-merge {}{} lets them begin together",
+                    ranks_words(set.ranks, RankStyle::sentence),
+                    plural(set.ranks.size(), "begins", "begin"),
+                    format_duration(std::abs(ahead_ns)), ahead_ns < 0 ? "before" : "after", lowest,
+                    fmt::join(options, " "), is_cut ? " (and so on)" : ""));
+  }
 
   const std::vector<ClockFacts>& facts_;
   std::vector<FileClock>& clocks_;
@@ -204,27 +223,6 @@ class ApartRanks {
   std::map<std::int64_t, std::size_t> first_file_;
   std::set<std::int64_t> placed_;  // ranks that more than an absolute time places
 };
-
-void ApartRanks::report(const Together& set) {
-  const auto& [lowest, its_times] = *times_.begin();
-  const std::int64_t ahead_ns = saturating_subtract(set.times.first_ns, its_times.first_ns);
-  std::vector<std::string> options;
-  for (const std::int64_t rank : set.ranks) {
-    const std::size_t file = first_file_[rank];
-    options.push_back(offset_option(facts_[file], clocks_[file], ahead_ns));
-  }
-  const bool is_cut = options.size() > kMostOptions;
-  if (is_cut) options.resize(kMostOptions);
-  ProblemCounts& problems = clocks_[first_file_[*set.ranks.begin()]].problems;
-  problems.add(Problem::ranks_apart, 0, set.ranks.size());
-  problems.explain(
-      Problem::ranks_apart,
-      fmt::format("{} {} {} {} rank {}; trace-merge {}{} lets them begin together",
-                  ranks_words(set.ranks, RankStyle::sentence),
-                  plural(set.ranks.size(), "begins", "begin"), format_duration(std::abs(ahead_ns)),
-                  ahead_ns < 0 ? "before" : "after", lowest, fmt::join(options, " "),
-                  is_cut ? " (and so on)" : ""));
-}
 
 }  // namespace
 
@@ -328,7 +326,7 @@ FileOrder order_by_rank(const std::vector<FileRank>& ranks, const std::vector<St
     first_ns.push_back(common_times(starts[i], clocks[i].times).first_ns);
   FileOrder order(ranks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     return std::tuple(ranks[a].rank, first_ns[a]) < std::tuple(ranks[b].rank, first_ns[b]);
   });
   return order;
@@ -412,9 +410,8 @@ void check_missing(const std::vector<FileRank>& ranks, const FileOrder& order,
                    std::vector<FileClock>& clocks) {
   const std::size_t teller = check_world_sizes(ranks, order, clocks);
   const bool names_size = teller < ranks.size();
-  const bool is_chosen = std::any_of(ranks.begin(), ranks.end(), [](const FileRank& file) {
-    return file.source == RankSource::argument;
-  });
+  const bool is_chosen = std::ranges::any_of(
+      ranks, [](const FileRank& file) { return file.source == RankSource::argument; });
   const std::set<std::int64_t> known = ranks_of(ranks);
   if (ranks.size() < 2 || known.empty() || (is_chosen && !names_size)) return;
   const std::int64_t size = names_size ? *ranks[teller].world_size : *known.rbegin() + 1;

@@ -33,6 +33,57 @@ std::string clocks_of(const std::set<std::int64_t>& ranks) {
                      ranks_words(ranks, RankStyle::named));
 }
 
+// Nothing is claimed of a clock that was set while it ran.
+void forget_error(FileClock& clock) {
+  if (standing_of(clock) == Standing::fixed) return;
+  clock.error_ns.reset();
+  clock.worst_error_ns.reset();
+}
+
+bool is_conflict(const Island& island, const CollectiveFit& fit) {
+  return fit.outcome == Outcome::contradiction &&
+         (fit.was_set || fit.excess_slope != 0 || names_groups(island));
+}
+
+// True if the shift exceeds the least error that can be claimed. A clock within that stays: ranks
+// of one host, whose clock is the same, would be moved apart by what their ends scatter.
+bool is_off(const CollectiveFit& fit) {
+  return fit.outcome == Outcome::fitted && std::abs(fit.ahead_ns) > fit.least_error_ns;
+}
+
+// Returns the island with another reference.
+Island with_reference(Island island, std::size_t index) {
+  const auto begin = island.files.begin();
+  const auto place = begin + static_cast<std::ptrdiff_t>(index);
+  std::rotate(begin, place, place + 1);
+  for (CollectiveRound& round : island.rounds)
+    for (RoundPart& part : round.parts)
+      if (part.clock <= index) part.clock = part.clock == index ? 0 : part.clock + 1;
+  return island;
+}
+
+// Collectives that do not name their group may belong to several groups.
+std::string conflict_words(const Island& island, const std::set<std::int64_t>& ranks,
+                           const CollectiveFit& fit, const std::vector<std::string>& offsets) {
+  if (!is_conflict(island, fit))
+    return fmt::format("{}: collectives that do not say their group contradict each other",
+                       clocks_of(ranks));
+  if (fit.excess_slope != 0)
+    return fmt::format("{}: collectives show a drift of {:+.0f} ppm, which clocks do not have",
+                       clocks_of(ranks), fit.excess_slope * 1e6);
+  // If clocks contradict each other in a circle, the change of one of them is not known.
+  if (fit.change_ns == 0)
+    return fmt::format("{}: what collectives with different ranks allow contradicts itself",
+                       clocks_of(ranks));
+  return fmt::format(
+      "{}: what collectives allow before and after contradicts itself by {}{}{}; {}",
+      clocks_of(ranks), fit.is_least_change ? "at least " : "", format_duration(fit.change_ns),
+      names_groups(island) ? "" : " (or they are of several groups, which they do not say)",
+      offsets.empty() ? "no offset fits all of them"
+                      : fmt::format("trace-merge {} brings the last of them together",
+                                    fmt::join(offsets, " ")));
+}
+
 class CollectiveAligner {
  public:
   CollectiveAligner(const std::vector<FileEvidence>& evidence,
@@ -63,22 +114,266 @@ class CollectiveAligner {
   }
 
  private:
-  std::vector<std::int64_t> ranks_of(std::size_t file) const;
-  std::set<std::int64_t> ranks_of(const Island& island) const;
-  std::vector<CollectiveFit> fit_to_reference(const Island& island) const;
-  std::vector<CollectiveFit> fit(Island& island) const;
+  std::vector<std::int64_t> ranks_of(std::size_t file) const {
+    return facts_[file].ranks.empty() ? std::vector{facts_[file].rank} : facts_[file].ranks;
+  }
+
+  std::set<std::int64_t> ranks_of(const Island& island) const {
+    std::set<std::int64_t> all;
+    for (const std::size_t file : island.files) {
+      const std::vector<std::int64_t> ranks = ranks_of(file);
+      all.insert(ranks.begin(), ranks.end());
+    }
+    return all;
+  }
+
+  std::vector<CollectiveFit> fit_to_reference(const Island& island) const {
+    const CommonTimes& whole = times_[island.files.front()];
+    const std::int64_t middle_ns = std::midpoint(whole.first_ns, whole.last_ns);
+    return fit_clocks(island.files.size(), 0, middle_ns, island.rounds);
+  }
+
+  // Clocks that all contradict the reference and not each other show that the reference was set.
+  // The next file is the reference then, if its clock is as good. An offset that the user gave is
+  // no reference for clocks that contradict it: it was given because that clock was set.
+  std::vector<CollectiveFit> fit(Island& island) const {
+    std::vector<CollectiveFit> fits = fit_to_reference(island);
+    const auto blamed = static_cast<std::size_t>(std::ranges::count(
+        fits, Outcome::contradiction, [](const CollectiveFit& fit) { return fit.outcome; }));
+    const auto other =
+        std::ranges::find_if(island.files, [this](std::size_t file) { return !is_given(file); });
+    if (blamed > 0 && other != island.files.begin() && other != island.files.end()) {
+      Island turned =
+          with_reference(island, static_cast<std::size_t>(other - island.files.begin()));
+      std::vector<CollectiveFit> better = fit_to_reference(turned);
+      if (blames_given(turned, better, blamed)) {
+        island = std::move(turned);
+        return better;
+      }
+    }
+    const auto contradicts = [](const CollectiveFit& fit) {
+      return fit.outcome == Outcome::contradiction || fit.outcome == Outcome::reference;
+    };
+    if (fits.size() < 3 || !std::ranges::all_of(fits, contradicts) ||
+        standing_of(clocks_[island.files[0]]) != standing_of(clocks_[island.files[1]]))
+      return fits;
+    Island turned = with_reference(island, 1);
+    std::vector<CollectiveFit> better = fit_to_reference(turned);
+    if (std::ranges::all_of(better, contradicts)) return fits;
+    island = std::move(turned);
+    return better;
+  }
+
   bool is_given(std::size_t file) const { return clocks_[file].method == ClockMethod::given; }
+
+  // True if some clocks contradict the others, at most so many, and the user gave the offsets of
+  // all of them.
   bool blames_given(const Island& island, const std::vector<CollectiveFit>& fits,
-                    std::size_t most) const;
-  void settle(Island& island, bool is_linked);
-  static void forget_errors(FileClock& clock);
-  void note(std::size_t file, const CollectiveFit& fit, bool is_moved);
-  void move(std::size_t file, const CollectiveFit& fit);
-  void move_companions(const Island& island, const std::vector<CollectiveFit>& fits);
-  void tell_shift(const Island& island, const std::vector<CollectiveFit>& fits);
-  void tell_conflicts(const Island& island, const std::vector<CollectiveFit>& fits);
-  void find_runs_of_ranks();
-  void report_unconnected(const Island& island, const Island& of_reference);
+                    std::size_t most) const {
+    std::size_t blamed = 0;
+    for (std::size_t i = 0; i < fits.size(); ++i) {
+      if (fits[i].outcome != Outcome::contradiction) continue;
+      if (!is_given(island.files[i])) return false;
+      ++blamed;
+    }
+    return blamed > 0 && blamed <= most;
+  }
+
+  void settle(Island& island, bool is_linked) {
+    if (island.files.size() < 2) return;
+    const std::vector<CollectiveFit> fits = fit(island);
+    const bool moves = contradicts_clocks(island, fits);
+    if (moves) tell_shift(island, fits);
+    for (std::size_t i = 0; i < island.files.size(); ++i) {
+      const std::size_t file = island.files[i];
+      const CollectiveFit& fit = fits[i];
+      if (is_conflict(island, fit)) forget_error(clocks_[file]);
+      if (fit.outcome == Outcome::contradiction || fit.outcome == Outcome::unconnected) continue;
+      const bool is_moved = moves && is_off(fit) && standing_of(clocks_[file]) != Standing::fixed;
+      note(file, fit, is_moved);
+      if (is_moved) move(file, fit);
+      if (!is_linked) forget_errors(clocks_[file]);
+    }
+    if (moves) move_companions(island, fits);
+    tell_conflicts(island, fits);
+  }
+
+  // The errors refer to another reference, so they are dropped.
+  static void forget_errors(FileClock& clock) {
+    clock.collectives.reset();
+    if (standing_of(clock) == Standing::absolute) forget_error(clock);
+  }
+
+  // Stores the estimate. A file that keeps its clock because of better evidence also keeps its
+  // error.
+  void note(std::size_t file, const CollectiveFit& fit, bool is_moved) {
+    FileClock& clock = clocks_[file];
+    CollectiveEstimate& found = clock.collectives.emplace();
+    found.shift_ns = -fit.ahead_ns;
+    found.residual_p50_ns = fit.residual_p50_ns;
+    found.residual_p95_ns = fit.residual_p95_ns;
+    found.bound_ns = fit.bound_ns();
+    found.is_used = is_moved;
+    if (standing_of(clock) == Standing::fixed || (clock.error_ns && !is_moved)) return;
+    clock.error_ns = fit.error_ns(is_moved ? fit.ahead_ns : 0);
+    const double half_ns =
+        static_cast<double>(saturating_subtract(times_[file].last_ns, times_[file].first_ns)) / 2;
+    const double drift_ns = half_ns * (std::abs(fit.slope) + fit.slope_error);
+    clock.worst_error_ns =
+        saturating_add(*clock.error_ns, static_cast<std::int64_t>(std::ceil(drift_ns)));
+    if (std::abs(fit.slope) > fit.slope_error) clock.drift_ppm = std::round(fit.slope * 1e9) / 1e3;
+  }
+
+  // Moves the clock of a file. With DriftMode::linear it also corrects the drift, from the file's
+  // first event to its last one.
+  void move(std::size_t file, const CollectiveFit& fit) {
+    FileClock& clock = clocks_[file];
+    const Standing standing = standing_of(clock);
+    clock.method = ClockMethod::collectives;
+    clock.offset_ns = saturating_subtract(clock.offset_ns, fit.ahead_ns);
+    clock.problems.forget(Problem::no_clock);
+    const std::int64_t base_ns = facts_[file].base_ns.value_or(0);
+    const CommonTimes& times = times_[file];
+    if (options_.drift == DriftMode::linear && clock.drift_ppm && standing == Standing::absolute &&
+        times.first_ns < times.last_ns) {
+      const double half_ns =
+          static_cast<double>(saturating_subtract(times.last_ns, times.first_ns)) / 2;
+      const std::int64_t gained_ns = std::llround(fit.slope * half_ns);
+      clock.times = TimeMap(base_ns, base_ns,
+                            std::make_shared<const TimeMap::Line>(std::vector<TimeMap::Knot>{
+                                {times.first_ns, saturating_add(-fit.ahead_ns, gained_ns)},
+                                {times.last_ns, saturating_subtract(-fit.ahead_ns, gained_ns)}}));
+      clock.worst_error_ns = saturating_add(
+          *clock.error_ns, static_cast<std::int64_t>(std::ceil(half_ns * fit.slope_error)));
+    } else {
+      clock.times = clock.times.since(fit.ahead_ns);
+    }
+  }
+
+  // Moves the other files of a moved rank like the nearest file that was moved.
+  void move_companions(const Island& island, const std::vector<CollectiveFit>& fits) {
+    struct Nearest {
+      std::int64_t away_ns = std::numeric_limits<std::int64_t>::max();
+      std::int64_t ahead_ns = 0;
+    };
+    const std::set<std::size_t> own(island.files.begin(), island.files.end());
+    std::map<std::size_t, Nearest> companions;
+    for (std::size_t i = 1; i < island.files.size(); ++i) {
+      const std::size_t moved = island.files[i];
+      if (!clocks_[moved].collectives || !clocks_[moved].collectives->is_used) continue;
+      for (const std::size_t file : files_of_[facts_[moved].rank]) {
+        if (own.contains(file) || clocks_[file].collectives || facts_[file].is_merged ||
+            standing_of(clocks_[file]) != Standing::absolute || starts_[file].empty())
+          continue;
+        const std::int64_t away_ns =
+            std::abs(saturating_subtract(times_[moved].first_ns, times_[file].first_ns) / 2);
+        Nearest& nearest = companions[file];
+        if (away_ns < nearest.away_ns) nearest = {away_ns, fits[i].ahead_ns};
+      }
+    }
+    for (const auto& [file, nearest] : companions) {
+      clocks_[file].method = ClockMethod::collectives;
+      clocks_[file].offset_ns = saturating_subtract(clocks_[file].offset_ns, nearest.ahead_ns);
+      clocks_[file].times = clocks_[file].times.since(nearest.ahead_ns);
+    }
+  }
+
+  // Reports all ranks that are moved. Those that are moved by no more than 10 us, or than what the
+  // ends are still apart afterwards, share a clause.
+  void tell_shift(const Island& island, const std::vector<CollectiveFit>& fits) {
+    const auto is_moved = [&](std::size_t i) {
+      return is_off(fits[i]) && standing_of(clocks_[island.files[i]]) != Standing::fixed;
+    };
+    std::int64_t most_ns = 0;
+    for (std::size_t i = 1; i < fits.size(); ++i)
+      if (is_moved(i)) most_ns = std::max(most_ns, std::abs(fits[i].ahead_ns));
+    std::vector<RankShift> shifts;
+    for (std::size_t i = 1; i < island.files.size(); ++i) {
+      const std::size_t file = island.files[i];
+      if (!is_moved(i)) continue;
+      const std::int64_t ahead_ns = std::abs(fits[i].ahead_ns);
+      const bool is_small =
+          ahead_ns <= std::max(fits[i].residual_p95_ns, kSmallNs) && ahead_ns != most_ns;
+      shifts.push_back({file, ranks_of(file), -fits[i].ahead_ns, fits[i].bound_ns(),
+                        !fits[i].ahead.holds(0) && ahead_ns > fits[i].bound_ns(), is_small});
+    }
+    if (shifts.empty()) return;
+    for (const ShiftLine& line : shift_lines(std::move(shifts), end_spread(island, fits))) {
+      clocks_[line.file].problems.add(Problem::shifted_clock, 0, line.files);
+      clocks_[line.file].problems.explain(Problem::shifted_clock, line.words);
+    }
+  }
+
+  // Reports once for all ranks whose clocks were set by a similar amount, as those of one host are.
+  void tell_conflicts(const Island& island, const std::vector<CollectiveFit>& fits) {
+    // Keyed by whether it is a conflict, whether it is a drift, whether the clock came back, and by
+    // the approximate amount.
+    using Kind = std::tuple<bool, bool, bool, std::int64_t>;
+    std::map<Kind, std::vector<std::size_t>> alike;
+    for (std::size_t i = 0; i < fits.size(); ++i) {
+      const CollectiveFit& fit = fits[i];
+      if (fit.outcome != Outcome::contradiction) continue;
+      const bool is_drift = fit.excess_slope != 0;
+      const std::int64_t amount = is_drift ? std::llround(fit.excess_slope * 1e9) : fit.change_ns;
+      const Kind kind(is_conflict(island, fit), is_drift, fit.came_back, amount);
+      const auto known = std::ranges::find_if(alike, [&](const auto& one) {
+        const auto& [other_conflict, other_drift, other_came_back, other_amount] = one.first;
+        return std::tuple(other_conflict, other_drift, other_came_back) ==
+                   std::tuple(is_conflict(island, fit), is_drift, fit.came_back) &&
+               std::abs(other_amount - amount) <= std::abs(amount) / 10;
+      });
+      alike[known == alike.end() ? kind : known->first].push_back(i);
+    }
+    // An offset that the user gave fits the first of them or the last; another one does the same.
+    const bool any_given =
+        std::ranges::any_of(island.files, [this](std::size_t file) { return is_given(file); });
+    for (const auto& [kind, members] : alike) {
+      std::set<std::int64_t> ranks;
+      std::set<std::int64_t> named;  // by the number that --offset takes
+      std::vector<std::string> offsets;
+      for (const std::size_t i : members) {
+        const std::vector<std::int64_t> own = ranks_of(island.files[i]);
+        ranks.insert(own.begin(), own.end());
+        if (!any_given && !fits[i].came_back && named.insert(facts_[island.files[i]].rank).second &&
+            offsets.size() < kMostOffsets)
+          offsets.push_back(
+              offset_option(facts_[island.files[i]], clocks_[island.files[i]], fits[i].ahead_ns));
+      }
+      FileClock& first = clocks_[island.files[members.front()]];
+      const Problem problem =
+          std::get<0>(kind) ? Problem::clock_conflict : Problem::vague_collectives;
+      first.problems.add(problem, 0, members.size());
+      first.problems.explain(problem,
+                             conflict_words(island, ranks, fits[members.front()], offsets));
+    }
+  }
+
+  void find_runs_of_ranks() {
+    for (const std::set<std::int64_t>& run : find_runs(evidence_, facts_)) {
+      for (const std::int64_t rank : run) runs_of_[rank].push_back(is_run_placed_.size());
+      is_run_placed_.push_back(false);
+    }
+  }
+
+  // Traces of different runs may be merged on purpose, and a clock sync places ranks without
+  // collectives, so neither is worth a notice.
+  void report_unconnected(const Island& island, const Island& of_reference) {
+    FileClock& first = clocks_[island.files.front()];
+    if (standing_of(first) == Standing::fixed) return;
+    const std::set<std::int64_t> ranks = ranks_of(island);
+    const bool of_one_run = std::ranges::any_of(ranks, [this](std::int64_t rank) {
+      return std::ranges::any_of(runs_of_[rank],
+                                 [this](std::size_t run) { return is_run_placed_[run]; });
+    });
+    const bool is_proven = standing_of(first) == Standing::by_sync;
+    const Problem problem =
+        of_one_run && !is_proven ? Problem::no_common_collective : Problem::vague_collectives;
+    first.problems.add(problem, 0, ranks.size());
+    first.problems.explain(
+        problem,
+        fmt::format("clock of {} against rank {}: they have no collective in common",
+                    ranks_words(ranks, RankStyle::named), facts_[of_reference.files.front()].rank));
+  }
 
   const std::vector<FileEvidence>& evidence_;
   const std::vector<StartTimes>& starts_;
@@ -90,317 +385,6 @@ class CollectiveAligner {
   std::map<std::int64_t, std::vector<std::size_t>> runs_of_;   // the runs of a rank
   std::vector<bool> is_run_placed_;  // the run has a rank of an island that came before
 };
-
-std::vector<std::int64_t> CollectiveAligner::ranks_of(std::size_t file) const {
-  return facts_[file].ranks.empty() ? std::vector{facts_[file].rank} : facts_[file].ranks;
-}
-
-std::set<std::int64_t> CollectiveAligner::ranks_of(const Island& island) const {
-  std::set<std::int64_t> all;
-  for (const std::size_t file : island.files) {
-    const std::vector<std::int64_t> ranks = ranks_of(file);
-    all.insert(ranks.begin(), ranks.end());
-  }
-  return all;
-}
-
-// Nothing is claimed of a clock that was set while it ran.
-void forget_error(FileClock& clock) {
-  if (standing_of(clock) == Standing::fixed) return;
-  clock.error_ns.reset();
-  clock.worst_error_ns.reset();
-}
-
-bool is_conflict(const Island& island, const CollectiveFit& fit) {
-  return fit.outcome == Outcome::contradiction &&
-         (fit.was_set || fit.excess_slope != 0 || names_groups(island));
-}
-
-// True if the shift exceeds the least error that can be claimed. A clock within that stays: ranks
-// of one host, whose clock is the same, would be moved apart by what their ends scatter.
-bool is_off(const CollectiveFit& fit) {
-  return fit.outcome == Outcome::fitted && std::abs(fit.ahead_ns) > fit.least_error_ns;
-}
-
-std::vector<CollectiveFit> CollectiveAligner::fit_to_reference(const Island& island) const {
-  const CommonTimes& whole = times_[island.files.front()];
-  const std::int64_t middle_ns = std::midpoint(whole.first_ns, whole.last_ns);
-  return fit_clocks(island.files.size(), 0, middle_ns, island.rounds);
-}
-
-// Returns the island with another reference.
-Island with_reference(Island island, std::size_t index) {
-  const auto begin = island.files.begin();
-  const auto place = begin + static_cast<std::ptrdiff_t>(index);
-  std::rotate(begin, place, place + 1);
-  for (CollectiveRound& round : island.rounds)
-    for (RoundPart& part : round.parts)
-      if (part.clock <= index) part.clock = part.clock == index ? 0 : part.clock + 1;
-  return island;
-}
-
-// True if some clocks contradict the others, at most so many, and the user gave the offsets of all
-// of them.
-bool CollectiveAligner::blames_given(const Island& island, const std::vector<CollectiveFit>& fits,
-                                     std::size_t most) const {
-  std::size_t blamed = 0;
-  for (std::size_t i = 0; i < fits.size(); ++i) {
-    if (fits[i].outcome != Outcome::contradiction) continue;
-    if (!is_given(island.files[i])) return false;
-    ++blamed;
-  }
-  return blamed > 0 && blamed <= most;
-}
-
-// Clocks that all contradict the reference and not each other show that the reference was set. The
-// next file is the reference then, if its clock is as good. An offset that the user gave is no
-// reference for clocks that contradict it: it was given because that clock was set.
-std::vector<CollectiveFit> CollectiveAligner::fit(Island& island) const {
-  std::vector<CollectiveFit> fits = fit_to_reference(island);
-  const auto blamed = static_cast<std::size_t>(std::ranges::count(
-      fits, Outcome::contradiction, [](const CollectiveFit& fit) { return fit.outcome; }));
-  const auto other =
-      std::ranges::find_if(island.files, [this](std::size_t file) { return !is_given(file); });
-  if (blamed > 0 && other != island.files.begin() && other != island.files.end()) {
-    Island turned = with_reference(island, static_cast<std::size_t>(other - island.files.begin()));
-    std::vector<CollectiveFit> better = fit_to_reference(turned);
-    if (blames_given(turned, better, blamed)) {
-      island = std::move(turned);
-      return better;
-    }
-  }
-  const auto contradicts = [](const CollectiveFit& fit) {
-    return fit.outcome == Outcome::contradiction || fit.outcome == Outcome::reference;
-  };
-  if (fits.size() < 3 || !std::ranges::all_of(fits, contradicts) ||
-      standing_of(clocks_[island.files[0]]) != standing_of(clocks_[island.files[1]]))
-    return fits;
-  Island turned = with_reference(island, 1);
-  std::vector<CollectiveFit> better = fit_to_reference(turned);
-  if (std::ranges::all_of(better, contradicts)) return fits;
-  island = std::move(turned);
-  return better;
-}
-
-void CollectiveAligner::settle(Island& island, bool is_linked) {
-  if (island.files.size() < 2) return;
-  const std::vector<CollectiveFit> fits = fit(island);
-  const bool moves = contradicts_clocks(island, fits);
-  if (moves) tell_shift(island, fits);
-  for (std::size_t i = 0; i < island.files.size(); ++i) {
-    const std::size_t file = island.files[i];
-    const CollectiveFit& fit = fits[i];
-    if (is_conflict(island, fit)) forget_error(clocks_[file]);
-    if (fit.outcome == Outcome::contradiction || fit.outcome == Outcome::unconnected) continue;
-    const bool is_moved = moves && is_off(fit) && standing_of(clocks_[file]) != Standing::fixed;
-    note(file, fit, is_moved);
-    if (is_moved) move(file, fit);
-    if (!is_linked) forget_errors(clocks_[file]);
-  }
-  if (moves) move_companions(island, fits);
-  tell_conflicts(island, fits);
-}
-
-// The errors refer to another reference, so they are dropped.
-void CollectiveAligner::forget_errors(FileClock& clock) {
-  clock.collectives.reset();
-  if (standing_of(clock) != Standing::absolute) return;
-  clock.error_ns.reset();
-  clock.worst_error_ns.reset();
-}
-
-// Stores the estimate. A file that keeps its clock because of better evidence also keeps its error.
-void CollectiveAligner::note(std::size_t file, const CollectiveFit& fit, bool is_moved) {
-  FileClock& clock = clocks_[file];
-  CollectiveEstimate& found = clock.collectives.emplace();
-  found.shift_ns = -fit.ahead_ns;
-  found.residual_p50_ns = fit.residual_p50_ns;
-  found.residual_p95_ns = fit.residual_p95_ns;
-  found.bound_ns = fit.bound_ns();
-  found.is_used = is_moved;
-  if (standing_of(clock) == Standing::fixed || (clock.error_ns && !is_moved)) return;
-  clock.error_ns = fit.error_ns(is_moved ? fit.ahead_ns : 0);
-  const double half_ns =
-      static_cast<double>(saturating_subtract(times_[file].last_ns, times_[file].first_ns)) / 2;
-  const double drift_ns = half_ns * (std::abs(fit.slope) + fit.slope_error);
-  clock.worst_error_ns =
-      saturating_add(*clock.error_ns, static_cast<std::int64_t>(std::ceil(drift_ns)));
-  if (std::abs(fit.slope) > fit.slope_error) clock.drift_ppm = std::round(fit.slope * 1e9) / 1e3;
-}
-
-// Moves the clock of a file. With DriftMode::linear it also corrects the drift, from the file's
-// first event to its last one.
-void CollectiveAligner::move(std::size_t file, const CollectiveFit& fit) {
-  FileClock& clock = clocks_[file];
-  const Standing standing = standing_of(clock);
-  clock.method = ClockMethod::collectives;
-  clock.offset_ns = saturating_subtract(clock.offset_ns, fit.ahead_ns);
-  clock.problems.forget(Problem::no_clock);
-  const std::int64_t base_ns = facts_[file].base_ns.value_or(0);
-  const CommonTimes& times = times_[file];
-  if (options_.drift == DriftMode::linear && clock.drift_ppm && standing == Standing::absolute &&
-      times.first_ns < times.last_ns) {
-    const double half_ns =
-        static_cast<double>(saturating_subtract(times.last_ns, times.first_ns)) / 2;
-    const std::int64_t gained_ns = std::llround(fit.slope * half_ns);
-    clock.times = TimeMap(base_ns, base_ns,
-                          std::make_shared<const TimeMap::Line>(std::vector<TimeMap::Knot>{
-                              {times.first_ns, saturating_add(-fit.ahead_ns, gained_ns)},
-                              {times.last_ns, saturating_subtract(-fit.ahead_ns, gained_ns)}}));
-    clock.worst_error_ns = saturating_add(
-        *clock.error_ns, static_cast<std::int64_t>(std::ceil(half_ns * fit.slope_error)));
-  } else {
-    clock.times = clock.times.since(fit.ahead_ns);
-  }
-}
-
-// Moves the other files of a moved rank like the nearest file that was moved.
-void CollectiveAligner::move_companions(const Island& island,
-                                        const std::vector<CollectiveFit>& fits) {
-  struct Nearest {
-    std::int64_t away_ns = std::numeric_limits<std::int64_t>::max();
-    std::int64_t ahead_ns = 0;
-  };
-  const std::set<std::size_t> own(island.files.begin(), island.files.end());
-  std::map<std::size_t, Nearest> companions;
-  for (std::size_t i = 1; i < island.files.size(); ++i) {
-    const std::size_t moved = island.files[i];
-    if (!clocks_[moved].collectives || !clocks_[moved].collectives->is_used) continue;
-    for (const std::size_t file : files_of_[facts_[moved].rank]) {
-      if (own.contains(file) || clocks_[file].collectives || facts_[file].is_merged ||
-          standing_of(clocks_[file]) != Standing::absolute || starts_[file].empty())
-        continue;
-      const std::int64_t away_ns =
-          std::abs(saturating_subtract(times_[moved].first_ns, times_[file].first_ns) / 2);
-      Nearest& nearest = companions[file];
-      if (away_ns < nearest.away_ns) nearest = {away_ns, fits[i].ahead_ns};
-    }
-  }
-  for (const auto& [file, nearest] : companions) {
-    clocks_[file].method = ClockMethod::collectives;
-    clocks_[file].offset_ns = saturating_subtract(clocks_[file].offset_ns, nearest.ahead_ns);
-    clocks_[file].times = clocks_[file].times.since(nearest.ahead_ns);
-  }
-}
-
-// Reports all ranks that are moved. Those that are moved by no more than 10 us, or than what the
-// ends are still apart afterwards, share a clause.
-void CollectiveAligner::tell_shift(const Island& island, const std::vector<CollectiveFit>& fits) {
-  const auto is_moved = [&](std::size_t i) {
-    return is_off(fits[i]) && standing_of(clocks_[island.files[i]]) != Standing::fixed;
-  };
-  std::int64_t most_ns = 0;
-  for (std::size_t i = 1; i < fits.size(); ++i)
-    if (is_moved(i)) most_ns = std::max(most_ns, std::abs(fits[i].ahead_ns));
-  std::vector<RankShift> shifts;
-  for (std::size_t i = 1; i < island.files.size(); ++i) {
-    const std::size_t file = island.files[i];
-    if (!is_moved(i)) continue;
-    const std::int64_t ahead_ns = std::abs(fits[i].ahead_ns);
-    const bool is_small =
-        ahead_ns <= std::max(fits[i].residual_p95_ns, kSmallNs) && ahead_ns != most_ns;
-    shifts.push_back({file, ranks_of(file), -fits[i].ahead_ns, fits[i].bound_ns(),
-                      !fits[i].ahead.holds(0) && ahead_ns > fits[i].bound_ns(), is_small});
-  }
-  if (shifts.empty()) return;
-  for (const ShiftLine& line : shift_lines(std::move(shifts), end_spread(island, fits))) {
-    clocks_[line.file].problems.add(Problem::shifted_clock, 0, line.files);
-    clocks_[line.file].problems.explain(Problem::shifted_clock, line.words);
-  }
-}
-
-// Collectives that do not name their group may belong to several groups.
-std::string conflict_words(const Island& island, const std::set<std::int64_t>& ranks,
-                           const CollectiveFit& fit, const std::vector<std::string>& offsets) {
-  if (!is_conflict(island, fit))
-    return fmt::format("{}: collectives that do not say their group contradict each other",
-                       clocks_of(ranks));
-  if (fit.excess_slope != 0)
-    return fmt::format("{}: collectives show a drift of {:+.0f} ppm, which clocks do not have",
-                       clocks_of(ranks), fit.excess_slope * 1e6);
-  // If clocks contradict each other in a circle, the change of one of them is not known.
-  if (fit.change_ns == 0)
-    return fmt::format("{}: what collectives with different ranks allow contradicts itself",
-                       clocks_of(ranks));
-  return fmt::format(
-      "{}: what collectives allow before and after contradicts itself by {}{}{}; {}",
-      clocks_of(ranks), fit.is_least_change ? "at least " : "", format_duration(fit.change_ns),
-      names_groups(island) ? "" : " (or they are of several groups, which they do not say)",
-      offsets.empty() ? "no offset fits all of them"
-                      : fmt::format("trace-merge {} brings the last of them together",
-                                    fmt::join(offsets, " ")));
-}
-
-// Reports once for all ranks whose clocks were set by a similar amount, as those of one host are.
-void CollectiveAligner::tell_conflicts(const Island& island,
-                                       const std::vector<CollectiveFit>& fits) {
-  // Keyed by whether it is a conflict, whether it is a drift, whether the clock came back, and by
-  // the approximate amount.
-  using Kind = std::tuple<bool, bool, bool, std::int64_t>;
-  std::map<Kind, std::vector<std::size_t>> alike;
-  for (std::size_t i = 0; i < fits.size(); ++i) {
-    const CollectiveFit& fit = fits[i];
-    if (fit.outcome != Outcome::contradiction) continue;
-    const bool is_drift = fit.excess_slope != 0;
-    const std::int64_t amount = is_drift ? std::llround(fit.excess_slope * 1e9) : fit.change_ns;
-    const Kind kind(is_conflict(island, fit), is_drift, fit.came_back, amount);
-    const auto known = std::ranges::find_if(alike, [&](const auto& one) {
-      const auto& [other_conflict, other_drift, other_came_back, other_amount] = one.first;
-      return std::tuple(other_conflict, other_drift, other_came_back) ==
-                 std::tuple(is_conflict(island, fit), is_drift, fit.came_back) &&
-             std::abs(other_amount - amount) <= std::abs(amount) / 10;
-    });
-    alike[known == alike.end() ? kind : known->first].push_back(i);
-  }
-  // An offset that the user gave fits the first of them or the last; another one does the same.
-  const bool any_given =
-      std::ranges::any_of(island.files, [this](std::size_t file) { return is_given(file); });
-  for (const auto& [kind, members] : alike) {
-    std::set<std::int64_t> ranks;
-    std::set<std::int64_t> named;  // by the number that --offset takes
-    std::vector<std::string> offsets;
-    for (const std::size_t i : members) {
-      const std::vector<std::int64_t> own = ranks_of(island.files[i]);
-      ranks.insert(own.begin(), own.end());
-      if (!any_given && !fits[i].came_back && named.insert(facts_[island.files[i]].rank).second &&
-          offsets.size() < kMostOffsets)
-        offsets.push_back(
-            offset_option(facts_[island.files[i]], clocks_[island.files[i]], fits[i].ahead_ns));
-    }
-    FileClock& first = clocks_[island.files[members.front()]];
-    const Problem problem =
-        std::get<0>(kind) ? Problem::clock_conflict : Problem::vague_collectives;
-    first.problems.add(problem, 0, members.size());
-    first.problems.explain(problem, conflict_words(island, ranks, fits[members.front()], offsets));
-  }
-}
-
-void CollectiveAligner::find_runs_of_ranks() {
-  for (const std::set<std::int64_t>& run : find_runs(evidence_, facts_)) {
-    for (const std::int64_t rank : run) runs_of_[rank].push_back(is_run_placed_.size());
-    is_run_placed_.push_back(false);
-  }
-}
-
-// Traces of different runs may be merged on purpose, and a clock sync places ranks without
-// collectives, so neither is worth a notice.
-void CollectiveAligner::report_unconnected(const Island& island, const Island& of_reference) {
-  FileClock& first = clocks_[island.files.front()];
-  if (standing_of(first) == Standing::fixed) return;
-  const std::set<std::int64_t> ranks = ranks_of(island);
-  const bool of_one_run = std::ranges::any_of(ranks, [this](std::int64_t rank) {
-    return std::ranges::any_of(runs_of_[rank],
-                               [this](std::size_t run) { return is_run_placed_[run]; });
-  });
-  const bool is_proven = standing_of(first) == Standing::by_sync;
-  const Problem problem =
-      of_one_run && !is_proven ? Problem::no_common_collective : Problem::vague_collectives;
-  first.problems.add(problem, 0, ranks.size());
-  first.problems.explain(
-      problem,
-      fmt::format("clock of {} against rank {}: they have no collective in common",
-                  ranks_words(ranks, RankStyle::named), facts_[of_reference.files.front()].rank));
-}
 
 }  // namespace
 

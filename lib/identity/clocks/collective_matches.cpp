@@ -87,105 +87,101 @@ class RoundMatcher {
   }
 
  private:
-  void add(std::size_t file, const Kind& kind);
-  std::optional<std::string> key_of(std::size_t file, const Kind& kind) const;
-  void add_rounds(std::size_t file, const Kind& kind, Parts& parts) const;
-  void join(Parts& parts, std::vector<CollectiveRound>& rounds) const;
+  void add(std::size_t file, const Kind& kind) {
+    if (files_[file].has_several_ranks && !(kind.side == Side::all && kind.has_seq)) return;
+    const std::optional<std::string> key = key_of(file, kind);
+    if (!key || (!kind.has_seq && !kind.is_by_time && kind.every > 1)) return;
+    Parts& parts = parts_[*key];
+    parts.is_message = kind.side != Side::all;
+    parts.names_group = !kind.group.empty() || !kind.ranks.empty();
+    add_rounds(file, kind, parts);
+  }
+
+  // Returns nullopt for a message whose other end is not known.
+  std::optional<std::string> key_of(std::size_t file, const Kind& kind) const {
+    const std::string& cycle = files_[file].cycle;
+    if (kind.side == Side::all && kind.has_seq)
+      return fmt::format("{}\n{}\n{}", cycle, group_of(kind), kind.what);
+    if (kind.side == Side::all)
+      return fmt::format("{}\n{}\n{}\n{}", cycle, group_of(kind), kind.what, kind.count);
+    std::int64_t peer = kind.peer;
+    if (by_place_.contains(group_of(kind))) {
+      const std::vector<std::int64_t> members = ranks_in(kind.ranks);
+      if (peer < 0 || peer >= static_cast<std::int64_t>(members.size())) return std::nullopt;
+      peer = members[static_cast<std::size_t>(peer)];
+    }
+    const std::int64_t own = files_[file].rank;
+    if (peer == own) return std::nullopt;
+    const bool sends = kind.side == Side::send;
+    return fmt::format("{}\n{}\n{} to {}\n{}", cycle, group_of(kind), sends ? own : peer,
+                       sends ? peer : own, kind.count);
+  }
+
+  void add_rounds(std::size_t file, const Kind& kind, Parts& parts) const {
+    std::vector<CollectiveMarks::Round> rounds = kind.rounds;
+    if (!kind.has_seq && !kind.is_by_time) {
+      std::ranges::stable_sort(rounds, {}, &CollectiveMarks::Round::begin_ns);
+      for (std::size_t i = 0; i < rounds.size(); ++i)
+        rounds[i].number = static_cast<std::int64_t>(i);
+    }
+    for (const CollectiveMarks::Round& round : rounds) {
+      // The sender of a message comes first, whichever file has the lower number.
+      Entry entry{round.number, {file, 0, 0}};
+      if (files_[file].times->map(round.begin_ns, entry.part.begin_ns) &&
+          files_[file].times->map_end(round.begin_ns, round.end_ns, entry.part.end_ns) &&
+          is_usable_stamp(entry.part.begin_ns) && is_usable_stamp(entry.part.end_ns) &&
+          entry.part.begin_ns <= entry.part.end_ns) {
+        parts.entries.push_back(entry);
+        if (kind.side == Side::send) parts.entries.back().number *= 2;
+        if (kind.side == Side::receive) parts.entries.back().number = 2 * round.number + 1;
+      }
+    }
+  }
+
+  void join(Parts& parts, std::vector<CollectiveRound>& rounds) const {
+    const std::int64_t each = parts.is_message ? 2 : 1;
+    std::ranges::stable_sort(parts.entries, {}, [](const Entry& entry) {
+      return std::pair(entry.number, entry.part.clock);
+    });
+    for (auto entry = parts.entries.begin(); entry != parts.entries.end();) {
+      CollectiveRound round{{}, parts.is_message, parts.names_group};
+      std::size_t senders = 0;
+      const std::int64_t number = entry->number / each;
+      while (entry != parts.entries.end() && entry->number / each == number) {
+        const auto next = std::find_if(entry, parts.entries.end(), [&](const Entry& other) {
+          return other.number != entry->number || other.part.clock != entry->part.clock;
+        });
+        if (const std::optional<RoundPart> part = part_of(entry, next)) {
+          round.parts.push_back(*part);
+          senders += entry->number % 2 == 0 ? 1 : 0;
+        }
+        entry = next;
+      }
+      const bool is_whole =
+          parts.is_message ? round.parts.size() == 2 && senders == 1 : round.parts.size() > 1;
+      if (is_whole) rounds.push_back(std::move(round));
+    }
+  }
+
   using Entries = std::vector<Entry>::const_iterator;
-  std::optional<RoundPart> part_of(Entries first, Entries last) const;
+
+  // Returns the part of a file with these entries of one number. Several entries of one rank prove
+  // nothing and give none. If the file has several ranks, all had entered when the last one did,
+  // and none had left before the first one.
+  std::optional<RoundPart> part_of(Entries first, Entries last) const {
+    RoundPart part = first->part;
+    if (last - first > 1 && !files_[part.clock].has_several_ranks) return std::nullopt;
+    for (auto entry = first; entry != last; ++entry) {
+      part.begin_ns = std::max(part.begin_ns, entry->part.begin_ns);
+      part.end_ns = std::min(part.end_ns, entry->part.end_ns);
+    }
+    return part.begin_ns <= part.end_ns ? std::optional(part) : std::nullopt;
+  }
 
   const std::vector<MarkedFile>& files_;
   std::set<std::string> by_place_;
   std::map<std::string, Parts> parts_;
 };
-
-// Returns nullopt for a message whose other end is not known.
-std::optional<std::string> RoundMatcher::key_of(std::size_t file, const Kind& kind) const {
-  const std::string& cycle = files_[file].cycle;
-  if (kind.side == Side::all && kind.has_seq)
-    return fmt::format("{}\n{}\n{}", cycle, group_of(kind), kind.what);
-  if (kind.side == Side::all)
-    return fmt::format("{}\n{}\n{}\n{}", cycle, group_of(kind), kind.what, kind.count);
-  std::int64_t peer = kind.peer;
-  if (by_place_.contains(group_of(kind))) {
-    const std::vector<std::int64_t> members = ranks_in(kind.ranks);
-    if (peer < 0 || peer >= static_cast<std::int64_t>(members.size())) return std::nullopt;
-    peer = members[static_cast<std::size_t>(peer)];
-  }
-  const std::int64_t own = files_[file].rank;
-  if (peer == own) return std::nullopt;
-  const bool sends = kind.side == Side::send;
-  return fmt::format("{}\n{}\n{} to {}\n{}", cycle, group_of(kind), sends ? own : peer,
-                     sends ? peer : own, kind.count);
-}
-
-void RoundMatcher::add(std::size_t file, const Kind& kind) {
-  if (files_[file].has_several_ranks && !(kind.side == Side::all && kind.has_seq)) return;
-  const std::optional<std::string> key = key_of(file, kind);
-  if (!key || (!kind.has_seq && !kind.is_by_time && kind.every > 1)) return;
-  Parts& parts = parts_[*key];
-  parts.is_message = kind.side != Side::all;
-  parts.names_group = !kind.group.empty() || !kind.ranks.empty();
-  add_rounds(file, kind, parts);
-}
-
-void RoundMatcher::add_rounds(std::size_t file, const Kind& kind, Parts& parts) const {
-  std::vector<CollectiveMarks::Round> rounds = kind.rounds;
-  if (!kind.has_seq && !kind.is_by_time) {
-    std::ranges::stable_sort(rounds, {}, &CollectiveMarks::Round::begin_ns);
-    for (std::size_t i = 0; i < rounds.size(); ++i) rounds[i].number = static_cast<std::int64_t>(i);
-  }
-  for (const CollectiveMarks::Round& round : rounds) {
-    // The sender of a message comes first, whichever file has the lower number.
-    Entry entry{round.number, {file, 0, 0}};
-    if (files_[file].times->map(round.begin_ns, entry.part.begin_ns) &&
-        files_[file].times->map_end(round.begin_ns, round.end_ns, entry.part.end_ns) &&
-        is_usable_stamp(entry.part.begin_ns) && is_usable_stamp(entry.part.end_ns) &&
-        entry.part.begin_ns <= entry.part.end_ns) {
-      parts.entries.push_back(entry);
-      if (kind.side == Side::send) parts.entries.back().number *= 2;
-      if (kind.side == Side::receive) parts.entries.back().number = 2 * round.number + 1;
-    }
-  }
-}
-
-// Returns the part of a file with these entries of one number. Several entries of one rank prove
-// nothing and give none. If the file has several ranks, all had entered when the last one did, and
-// none had left before the first one.
-std::optional<RoundPart> RoundMatcher::part_of(Entries first, Entries last) const {
-  RoundPart part = first->part;
-  if (last - first > 1 && !files_[part.clock].has_several_ranks) return std::nullopt;
-  for (auto entry = first; entry != last; ++entry) {
-    part.begin_ns = std::max(part.begin_ns, entry->part.begin_ns);
-    part.end_ns = std::min(part.end_ns, entry->part.end_ns);
-  }
-  return part.begin_ns <= part.end_ns ? std::optional(part) : std::nullopt;
-}
-
-void RoundMatcher::join(Parts& parts, std::vector<CollectiveRound>& rounds) const {
-  const std::int64_t each = parts.is_message ? 2 : 1;
-  std::ranges::stable_sort(parts.entries, {}, [](const Entry& entry) {
-    return std::pair(entry.number, entry.part.clock);
-  });
-  for (auto entry = parts.entries.begin(); entry != parts.entries.end();) {
-    CollectiveRound round{{}, parts.is_message, parts.names_group};
-    std::size_t senders = 0;
-    const std::int64_t number = entry->number / each;
-    while (entry != parts.entries.end() && entry->number / each == number) {
-      const auto next = std::find_if(entry, parts.entries.end(), [&](const Entry& other) {
-        return other.number != entry->number || other.part.clock != entry->part.clock;
-      });
-      if (const std::optional<RoundPart> part = part_of(entry, next)) {
-        round.parts.push_back(*part);
-        senders += entry->number % 2 == 0 ? 1 : 0;
-      }
-      entry = next;
-    }
-    const bool is_whole =
-        parts.is_message ? round.parts.size() == 2 && senders == 1 : round.parts.size() > 1;
-    if (is_whole) rounds.push_back(std::move(round));
-  }
-}
 
 }  // namespace
 
@@ -240,93 +236,87 @@ class IslandFinder {
     find_files();
   }
 
-  std::vector<Island> run() const;
+  std::vector<Island> run() const {
+    if (files_.size() < 2) return {};
+    std::vector<CollectiveRound> rounds = match_rounds(marked_files());
+    const std::vector<std::size_t> root = roots_of(rounds);
+    std::map<std::size_t, Island> islands;
+    std::vector<std::size_t> place(files_.size());
+    for (std::size_t index = 0; index < files_.size(); ++index) {
+      Island& island = islands[root[index]];
+      place[index] = island.files.size();
+      island.files.push_back(files_[index]);
+    }
+    for (CollectiveRound& round : rounds) {
+      Island& island = islands[root[round.parts.front().clock]];
+      for (RoundPart& part : round.parts) part.clock = place[part.clock];
+      island.rounds.push_back(std::move(round));
+    }
+    std::vector<Island> found;
+    found.reserve(islands.size());
+    for (auto& [first, island] : islands) found.push_back(std::move(island));
+    return found;
+  }
 
  private:
-  void find_files();
-  std::vector<MarkedFile> marked_files() const;
-  std::vector<std::size_t> roots_of(const std::vector<CollectiveRound>& rounds) const;
+  void find_files() {
+    for (std::size_t i = 0; i < all_.facts.size(); ++i)
+      if (!has_merged_sync(all_, i) && !all_.facts[i].relative_base_ns && !all_.starts[i].empty() &&
+          !all_.evidence[i].collectives.empty() && !has_unknown_origin(all_.clocks[i]))
+        files_.push_back(i);
+    std::ranges::stable_sort(files_, {}, [this](std::size_t file) {
+      return std::tuple(standing_of(all_.clocks[file]), all_.facts[file].rank, first_ns_[file]);
+    });
+  }
+
+  std::vector<MarkedFile> marked_files() const {
+    std::map<std::int64_t, std::vector<std::size_t>> of_rank;
+    for (std::size_t index = 0; index < files_.size(); ++index)
+      of_rank[all_.facts[files_[index]].rank].push_back(index);
+    const std::size_t each = of_rank.begin()->second.size();
+    const bool all_alike =
+        std::ranges::all_of(of_rank, [each](const auto& one) { return one.second.size() == each; });
+    std::vector<MarkedFile> marked;
+    for (const std::size_t file : files_)
+      marked.push_back({all_.facts[file].rank,
+                        {},
+                        &all_.evidence[file].collectives,
+                        &all_.clocks[file].times,
+                        all_.facts[file].ranks.size() > 1});
+    for (auto& [rank, indices] : of_rank) {
+      std::ranges::stable_sort(indices, {},
+                               [this](std::size_t index) { return first_ns_[files_[index]]; });
+      std::map<std::string, std::size_t> seen;
+      for (const std::size_t index : indices) {
+        const std::string& name = all_alike ? std::string() : all_.facts[files_[index]].cycle;
+        marked[index].cycle = fmt::format("{} {}", seen[name]++, name);
+      }
+    }
+    return marked;
+  }
+
+  // Returns for each file the first file with which it is connected.
+  std::vector<std::size_t> roots_of(const std::vector<CollectiveRound>& rounds) const {
+    std::vector<std::size_t> root(files_.size());
+    std::iota(root.begin(), root.end(), std::size_t{0});
+    const auto find = [&root](std::size_t index) {
+      while (root[index] != index) index = root[index] = root[root[index]];
+      return index;
+    };
+    for (const CollectiveRound& round : rounds)
+      for (const RoundPart& part : round.parts) {
+        const std::size_t a = find(round.parts.front().clock);
+        const std::size_t b = find(part.clock);
+        root[std::max(a, b)] = std::min(a, b);
+      }
+    for (std::size_t index = 0; index < root.size(); ++index) root[index] = find(index);
+    return root;
+  }
 
   const ClockedFiles& all_;
   std::vector<std::int64_t> first_ns_;
   std::vector<std::size_t> files_;  // the best reference first
 };
-
-void IslandFinder::find_files() {
-  for (std::size_t i = 0; i < all_.facts.size(); ++i)
-    if (!has_merged_sync(all_, i) && !all_.facts[i].relative_base_ns && !all_.starts[i].empty() &&
-        !all_.evidence[i].collectives.empty() && !has_unknown_origin(all_.clocks[i]))
-      files_.push_back(i);
-  std::ranges::stable_sort(files_, {}, [this](std::size_t file) {
-    return std::tuple(standing_of(all_.clocks[file]), all_.facts[file].rank, first_ns_[file]);
-  });
-}
-
-std::vector<MarkedFile> IslandFinder::marked_files() const {
-  std::map<std::int64_t, std::vector<std::size_t>> of_rank;
-  for (std::size_t index = 0; index < files_.size(); ++index)
-    of_rank[all_.facts[files_[index]].rank].push_back(index);
-  const std::size_t each = of_rank.begin()->second.size();
-  const bool all_alike =
-      std::ranges::all_of(of_rank, [each](const auto& one) { return one.second.size() == each; });
-  std::vector<MarkedFile> marked;
-  for (const std::size_t file : files_)
-    marked.push_back({all_.facts[file].rank,
-                      {},
-                      &all_.evidence[file].collectives,
-                      &all_.clocks[file].times,
-                      all_.facts[file].ranks.size() > 1});
-  for (auto& [rank, indices] : of_rank) {
-    std::ranges::stable_sort(indices, {},
-                             [this](std::size_t index) { return first_ns_[files_[index]]; });
-    std::map<std::string, std::size_t> seen;
-    for (const std::size_t index : indices) {
-      const std::string& name = all_alike ? std::string() : all_.facts[files_[index]].cycle;
-      marked[index].cycle = fmt::format("{} {}", seen[name]++, name);
-    }
-  }
-  return marked;
-}
-
-// Returns for each file the first file with which it is connected.
-std::vector<std::size_t> IslandFinder::roots_of(const std::vector<CollectiveRound>& rounds) const {
-  std::vector<std::size_t> root(files_.size());
-  std::iota(root.begin(), root.end(), std::size_t{0});
-  const auto find = [&root](std::size_t index) {
-    while (root[index] != index) index = root[index] = root[root[index]];
-    return index;
-  };
-  for (const CollectiveRound& round : rounds)
-    for (const RoundPart& part : round.parts) {
-      const std::size_t a = find(round.parts.front().clock);
-      const std::size_t b = find(part.clock);
-      root[std::max(a, b)] = std::min(a, b);
-    }
-  for (std::size_t index = 0; index < root.size(); ++index) root[index] = find(index);
-  return root;
-}
-
-std::vector<Island> IslandFinder::run() const {
-  if (files_.size() < 2) return {};
-  std::vector<CollectiveRound> rounds = match_rounds(marked_files());
-  const std::vector<std::size_t> root = roots_of(rounds);
-  std::map<std::size_t, Island> islands;
-  std::vector<std::size_t> place(files_.size());
-  for (std::size_t index = 0; index < files_.size(); ++index) {
-    Island& island = islands[root[index]];
-    place[index] = island.files.size();
-    island.files.push_back(files_[index]);
-  }
-  for (CollectiveRound& round : rounds) {
-    Island& island = islands[root[round.parts.front().clock]];
-    for (RoundPart& part : round.parts) part.clock = place[part.clock];
-    island.rounds.push_back(std::move(round));
-  }
-  std::vector<Island> found;
-  found.reserve(islands.size());
-  for (auto& [first, island] : islands) found.push_back(std::move(island));
-  return found;
-}
 
 }  // namespace
 

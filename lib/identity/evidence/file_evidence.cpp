@@ -47,8 +47,8 @@ std::optional<std::int64_t> base_time(const TopLevelParser& top_level, ProblemCo
 bool has_torch_key(const TopLevelParser& top_level) {
   static constexpr std::array<std::string_view, 3> kKeys{"schemaVersion", "deviceProperties",
                                                          "distributedInfo"};
-  return std::any_of(kKeys.begin(), kKeys.end(),
-                     [&](std::string_view key) { return !top_level.value(key).empty(); });
+  return std::ranges::any_of(kKeys,
+                             [&](std::string_view key) { return !top_level.value(key).empty(); });
 }
 
 void add_devices(JsonValue properties, std::set<std::string>& devices) {
@@ -166,8 +166,8 @@ std::optional<std::int64_t> FileEvidence::sync_us() const {
 }
 
 bool FileEvidence::has_several_ranks() const {
-  return std::any_of(rank_marks.begin(), rank_marks.end(),
-                     [&](const Mark& mark) { return mark.value != rank_marks.front().value; });
+  return std::ranges::any_of(
+      rank_marks, [&](const Mark& mark) { return mark.value != rank_marks.front().value; });
 }
 
 }  // namespace traceloom

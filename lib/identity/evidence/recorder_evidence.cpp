@@ -118,15 +118,14 @@ std::uint64_t count_of(JsonValue value) {
 bool is_plain(const std::string& text) {
   constexpr std::size_t kMostOfText = 100;
   return text.size() <= kMostOfText &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+         std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 // `error` is the system's message, in the language of the recorder's system.
 std::string next_step(const std::string& error) {
   constexpr std::array kNoRoom{ENOSPC, EDQUOT};
-  const bool has_no_room = std::any_of(kNoRoom.begin(), kNoRoom.end(), [&](int number) {
-    return error == std::generic_category().message(number);
-  });
+  const bool has_no_room = std::ranges::any_of(
+      kNoRoom, [&](int number) { return error == std::generic_category().message(number); });
   return has_no_room ? "; free the disk" : "";
 }
 

@@ -59,14 +59,12 @@ class ObjectRefs {
       out += value;
       return;
     }
-    out += '[';
-    bool is_first = true;
+    char separator = '[';
     for_each_element(value, [&](std::string_view element) {
-      if (!is_first) out += ',';
-      is_first = false;
+      out += std::exchange(separator, ',');
       append(out, element, in_snapshot);
     });
-    out += ']';
+    out += separator == '[' ? "[]" : "]";
   }
 
   void append_object(std::string& out, std::string_view object, bool in_snapshot,

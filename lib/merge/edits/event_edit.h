@@ -198,7 +198,7 @@ class EventEdit {
   const char* keep(std::string_view text) {
     if (texts_size_ + text.size() > texts_.size()) return long_texts_.emplace_front(text).data();
     char* const kept = texts_.data() + texts_size_;
-    std::copy(text.begin(), text.end(), kept);
+    std::ranges::copy(text, kept);
     texts_size_ += text.size();
     return kept;
   }

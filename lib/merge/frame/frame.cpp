@@ -5,30 +5,18 @@
 #include "merge/frame/top_level_values.h"
 #include "output/json_writer.h"
 
+#include <array>
 #include <map>
+#include <ranges>
 #include <utility>
 
 namespace traceloom {
 namespace {
 
-void write_pair(JsonWriter& json, std::optional<std::int64_t> first,
-                std::optional<std::int64_t> second) {
-  json.begin_array();
-  json.value(first);
-  json.value(second);
-  json.end_array();
-}
-
 // Leaves the key out if there are no texts.
-void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+template <class Texts>
+void write_texts(JsonWriter& json, std::string_view key, const Texts& texts) {
   if (!texts.empty()) write_list(json, key, texts);
-}
-
-std::vector<std::string> expressions(const std::vector<NamePattern>& patterns) {
-  std::vector<std::string> texts;
-  texts.reserve(patterns.size());
-  for (const NamePattern& pattern : patterns) texts.push_back(pattern.expression());
-  return texts;
 }
 
 // Writes what a merge was asked to keep, and no more, so that whoever opens the trace sees that it
@@ -39,21 +27,22 @@ void write_filter(JsonWriter& json, const MergeFilter& filter) {
   json.begin_object();
   if (!filter.ranks.empty()) {
     json.begin_array("ranks");
-    for (const NumberRange& range : filter.ranks) write_pair(json, range.first, range.last);
+    for (const NumberRange& range : filter.ranks) {
+      json.begin_array();
+      json.value(range.first);
+      json.value(range.last);
+      json.end_array();
+    }
     json.end_array();
   }
-  if (filter.time) {
-    json.key("time_ns");
-    write_pair(json, filter.time->from_ns, filter.time->to_ns);
-  }
-  if (filter.steps) {
-    json.key("steps");
-    write_pair(json, filter.steps->first, filter.steps->last);
-  }
+  if (filter.time)
+    write_list(json, "time_ns", std::array{filter.time->from_ns, filter.time->to_ns});
+  if (filter.steps) write_list(json, "steps", std::array{filter.steps->first, filter.steps->last});
+  const auto expressions = std::views::transform(&NamePattern::expression);
   write_texts(json, "categories", filter.labels.categories);
   write_texts(json, "exclude_categories", filter.labels.excluded_categories);
-  write_texts(json, "names", expressions(filter.labels.names));
-  write_texts(json, "exclude_names", expressions(filter.labels.excluded_names));
+  write_texts(json, "names", filter.labels.names | expressions);
+  write_texts(json, "exclude_names", filter.labels.excluded_names | expressions);
   if (filter.min_duration_ns > 0) json.member("min_duration_ns", filter.min_duration_ns);
   json.end_object();
 }
@@ -74,27 +63,18 @@ void write_tally(JsonWriter& json, const EventTally& tally) {
   json.end_object();
 }
 
-void write_true(JsonWriter& json, std::string_view key) {
-  json.member(key, true);
-}
-
 template <class Stamps>
 void write_stamps(JsonWriter& json, const Stamps& stamps) {
   if (stamps.empty()) return;
-  json.begin_array("stamps");
-  for (const Stamp& stamp : stamps) {
-    json.begin_object();
+  write_objects(json, "stamps", stamps, [&](const Stamp& stamp) {
     json.member("rank", stamp.rank);
     json.member("tid", stamp.tid);
     json.member_if("sync_us", stamp.sync_us);
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
 // read_merged_inputs() reads this back.
 void write_input(JsonWriter& json, const MergedInput& input) {
-  json.begin_object();
   json.member("path", input.path);
   json.member("evidence", input.says_rank ? "file" : "position");
   json.member("method", to_string(input.by_collectives ? ClockMethod::collectives
@@ -104,9 +84,8 @@ void write_input(JsonWriter& json, const MergedInput& input) {
   json.member("events", input.events);
   if (input.tally) write_tally(json, *input.tally);
   write_stamps(json, input.stamps);
-  if (input.has_several_ranks) write_true(json, "has_several_ranks");
-  if (input.is_part) write_true(json, "is_part");
-  json.end_object();
+  if (input.has_several_ranks) json.member("has_several_ranks", true);
+  if (input.is_part) json.member("is_part", true);
 }
 
 // Writes what a merge notes of an input. If the merge and the input are ever read together, the
@@ -126,12 +105,11 @@ void write_tally_or_inputs(JsonWriter& json, const FileEvidence& evidence, std::
     write_tally(json, evidence.tally);
     const bool has_several = evidence.has_several_ranks();
     write_stamps(json, stamps_of(evidence, has_several ? std::optional(rank) : std::nullopt));
-    if (has_several) write_true(json, "has_several_ranks");
+    if (has_several) json.member("has_several_ranks", true);
     return;
   }
-  json.begin_array("inputs");
-  for (const MergedInput& input : inputs) write_input(json, input);
-  json.end_array();
+  write_objects(json, "inputs", inputs,
+                [&](const MergedInput& input) { write_input(json, input); });
 }
 
 // Pairs of a key and a JSON value.
@@ -255,7 +233,6 @@ void write_sync(const MergePlan& plan, std::uint32_t main_tid, MetadataWriter& m
 
 void write_file(JsonWriter& json, const FilePlan& file, const MergedRankEvents& events,
                 bool is_filtered, const FileEvidence& evidence, std::int64_t rank) {
-  json.begin_object();
   json.member("path", file.path);
   json.member("evidence", to_string(file.rank.source));
   json.member("method", to_string(file.clock.method));
@@ -267,31 +244,30 @@ void write_file(JsonWriter& json, const FilePlan& file, const MergedRankEvents& 
   json.member("events", events.events);
   if (is_filtered) json.member("filtered", events.filtered);
   write_tally_or_inputs(json, evidence, rank, file.clock);
-  json.end_object();
 }
 
 void write_ranks(JsonWriter& json, const MergePlan& plan, const EventsOfRank& events_of) {
   std::map<std::int64_t, std::vector<std::size_t>> files_of_rank;
   for (std::size_t i = 0; i < plan.files.size(); ++i)
     for (const std::int64_t rank : plan.tracks.ranks_of(i)) files_of_rank[rank].push_back(i);
-  json.begin_array();
+  json.begin_array("ranks");
   for (const std::int64_t rank : plan.tracks.ranks()) {
     if (!plan.writes(rank)) continue;
     json.begin_object();
     json.member("rank", rank);
-    json.begin_array("files");
-    for (const std::size_t file : files_of_rank[rank])
+    write_objects(json, "files", files_of_rank[rank], [&](std::size_t file) {
       write_file(json, plan.files[file], events_of(file, rank), plan.filter.has_value(),
                  plan.surveys[file].evidence, rank);
-    json.end_array();
+    });
     json.end_object();
   }
   json.end_array();
 }
 
 // read_rounds() reads this back.
-void write_rounds(JsonWriter& json, const SyncRounds& rounds) {
-  json.begin_object();
+void write_rounds(JsonWriter& json, std::string_view name, const SyncRounds& rounds) {
+  if (rounds.empty()) return;
+  json.begin_object(name);
   for (const auto& [key, times] :
        {std::pair("enter", &rounds.enter_ns), std::pair("exit", &rounds.exit_ns)}) {
     json.begin_array(key);
@@ -307,23 +283,15 @@ void write_rounds(JsonWriter& json, const SyncRounds& rounds) {
 
 // read_cycles() reads this back.
 void write_cycles(JsonWriter& json, const std::vector<MergedCycle>& cycles) {
-  json.begin_array();
-  for (const MergedCycle& cycle : cycles) {
-    json.begin_object();
+  write_objects(json, "cycles", cycles, [&](const MergedCycle& cycle) {
     json.member("cycle", cycle.name);
     json.member("sync_us", cycle.sync_us);
     json.member("first_ns", cycle.first_ns);
     json.member("last_ns", cycle.last_ns);
     json.member_if("error_bound_us", cycle.error_bound_us);
-    for (const auto& [key, rounds] : {std::pair("start_rounds", &cycle.rounds.start),
-                                      std::pair("end_rounds", &cycle.rounds.end)}) {
-      if (rounds->empty()) continue;
-      json.key(key);
-      write_rounds(json, *rounds);
-    }
-    json.end_object();
-  }
-  json.end_array();
+    write_rounds(json, "start_rounds", cycle.rounds.start);
+    write_rounds(json, "end_rounds", cycle.rounds.end);
+  });
 }
 
 // Writes what was done, as an object.
@@ -333,16 +301,12 @@ void write_own(JsonWriter& json, const MergePlan& plan, const EventsOfRank& even
   json.member("version", TRACELOOM_VERSION);
   json.member("origin_ns", plan.origin_ns);
   // A single cycle without a name or rounds says no more than the sync of the file.
-  if (plan.cycles.size() > 1 ||
-      (plan.cycles.size() == 1 && plan.cycles.front().is_worth_telling())) {
-    json.key("cycles");
+  if (plan.cycles.size() > 1 || (plan.cycles.size() == 1 && plan.cycles.front().is_worth_telling()))
     write_cycles(json, plan.cycles);
-  }
   if (plan.filter) {
     json.key("filter");
     write_filter(json, plan.filter->filter());
   }
-  json.key("ranks");
   write_ranks(json, plan, events_of);
   json.begin_array("problems");
   for (std::size_t i = 0; i < problems.size(); ++i)

@@ -5,7 +5,6 @@
 #include "event/event_timing.h"
 #include "json/json_document.h"
 #include "merge/facts/ids.h"
-#include "merge/frame/sample_tracks.h"
 #include "output/json_writer.h"
 #include "scan/event_repair.h"
 
@@ -15,9 +14,8 @@
 namespace traceloom {
 namespace {
 
-template <std::size_t Size>
-bool contains(const std::array<std::string_view, Size>& keys, std::string_view key) {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
+bool contains(const auto& keys, std::string_view key) {
+  return std::ranges::find(keys, key) != keys.end();
 }
 
 // True for settings of a torch.profiler run and facts of its host.
@@ -28,9 +26,9 @@ bool is_run_key(std::string_view key) {
       "INFO",          "ERROR",        "deviceProperties"};
   static constexpr std::array<std::string_view, 6> kPrefixes{"cuda_",      "cupti_", "hip_",
                                                              "roctracer_", "tw_",    "mast_"};
-  return contains(kKeys, key) ||
-         std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                     [&](std::string_view prefix) { return key.starts_with(prefix); });
+  return contains(kKeys, key) || std::ranges::any_of(kPrefixes, [&](std::string_view prefix) {
+           return key.starts_with(prefix);
+         });
 }
 
 // What a merge does with a value that stands next to the event list of an input.
@@ -105,6 +103,61 @@ std::optional<std::int64_t> time_sample(std::string_view sample) {
   return time->rounded_ns();
 }
 
+SampledTracks::SampledTracks(const std::vector<TrackFacts>& tracks) {
+  for (const TrackFacts& track : tracks) add(track);
+}
+
+void SampledTracks::add(const TrackFacts& track) {
+  const auto [found, is_new] = threads_[canonical_id(track.tid)].try_emplace(
+      canonical_id(track.pid), Thread{tracks_, track.events});
+  if (!is_new) found->second.events += track.events;
+  ++tracks_;
+}
+
+std::optional<std::size_t> SampledTracks::find(std::string_view pid, std::string_view tid) const {
+  const auto same_tid = threads_.find(canonical_id(tid));
+  if (same_tid == threads_.end()) return std::nullopt;
+  if (!pid.empty()) {
+    const auto found = same_tid->second.find(canonical_id(pid));
+    if (found == same_tid->second.end()) return std::nullopt;
+    return found->second.track;
+  }
+  const auto busiest = std::ranges::max_element(same_tid->second, [](const auto& a, const auto& b) {
+    return a.second.events < b.second.events;
+  });
+  return busiest->second.track;
+}
+
+namespace {
+
+// Returns the pid for samples that name no process: they most likely belong to the busiest one.
+std::string busiest_pid(const std::vector<TrackFacts>& tracks) {
+  const auto busiest = std::ranges::max_element(
+      tracks, [](const TrackFacts& a, const TrackFacts& b) { return a.events < b.events; });
+  return busiest == tracks.end() ? "" : busiest->pid;
+}
+
+}  // namespace
+
+void mark_sampled_tracks(std::string_view samples, std::vector<TrackFacts>& tracks) {
+  SampledTracks known(tracks);
+  const std::string usual_pid = busiest_pid(tracks);
+  for_each_element(samples, [&](std::string_view sample) {
+    if (!time_sample(sample)) return;
+    const std::string_view pid = find_member(sample, "pid");
+    const std::string_view tid = find_member(sample, "tid");
+    if (const std::optional<std::size_t> track = known.find(pid, tid)) {
+      tracks[*track].has_samples = true;
+      return;
+    }
+    TrackFacts& track = tracks.emplace_back();
+    track.pid = pid.empty() ? usual_pid : pid;
+    track.tid = tid;
+    track.has_samples = true;
+    known.add(track);
+  });
+}
+
 void survey_top_level(FileSurvey& survey) {
   for (TopLevelEntry& entry : survey.top_level) {
     make_strict(entry, survey.problems);
@@ -128,8 +181,8 @@ void plan_subtraces(MergePlan& plan) {
     for (const TopLevelEntry& entry : surveys[file].top_level)
       if (rule_of(entry.key) == TopLevelRule::subtrace && !is_empty_value(entry.value))
         owners.push_back(file);
-  const bool has_one_owner = std::all_of(owners.begin(), owners.end(),
-                                         [&](std::size_t file) { return file == owners[0]; });
+  const bool has_one_owner =
+      std::ranges::all_of(owners, [&](std::size_t file) { return file == owners[0]; });
   for (const std::size_t file : owners)
     plan.files[file].keeps_subtraces = has_one_owner && plan.files[file].times.moves_nothing();
   for (std::size_t file = 0; file < surveys.size(); ++file)
@@ -231,11 +284,11 @@ class TopLevelValues {
       write_dictionary(out, key, dictionary);
     }
     const auto is_there = [](std::string_view value) { return !value.empty(); };
-    if (std::any_of(frames_.begin(), frames_.end(), is_there)) {
+    if (std::ranges::any_of(frames_, is_there)) {
       write_key("stackFrames");
       write_frames(out);
     }
-    if (std::any_of(samples_.begin(), samples_.end(), is_there)) {
+    if (std::ranges::any_of(samples_, is_there)) {
       write_key("samples");
       write_samples(out);
     }
@@ -270,8 +323,8 @@ class TopLevelValues {
     Members equal;
     if (files_.empty()) return equal;
     for (const auto& [key, value] : of_files[files_.front()]) {
-      const bool is_equal = std::all_of(
-          files_.begin(), files_.end(), [&, &key = key, &value = value](std::size_t file) {
+      const bool is_equal =
+          std::ranges::all_of(files_, [&, &key = key, &value = value](std::size_t file) {
             const auto found = of_files[file].find(key);
             return found != of_files[file].end() && found->second == value;
           });
@@ -296,8 +349,7 @@ class TopLevelValues {
 
   bool is_written(std::size_t file) const {
     const std::vector<std::int64_t>& ranks = plan_.tracks.ranks_of(file);
-    return std::any_of(ranks.begin(), ranks.end(),
-                       [&](std::int64_t rank) { return plan_.writes(rank); });
+    return std::ranges::any_of(ranks, [&](std::int64_t rank) { return plan_.writes(rank); });
   }
 
   void add_value(std::size_t file, const TopLevelEntry& entry) {
@@ -349,7 +401,7 @@ class TopLevelValues {
 
   void add_rank_value(std::int64_t rank, std::string_view key, std::string_view value) {
     std::vector<std::string_view>& values = ranks_[rank][std::string(key)];
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    if (std::ranges::find(values, value) == values.end()) values.push_back(value);
   }
 
   // Takes all or nothing from a file: a dictionary that contradicts an earlier one stays with its

@@ -8,16 +8,48 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace traceloom {
 
 // Returns a sample's time, or nullopt if the sample is no object or has no usable time. Such a
 // sample is left out.
 std::optional<std::int64_t> time_sample(std::string_view sample);
+
+// SampledTracks: finds the track of a file that a top-level sample belongs to. Samples know their
+// thread by tid alone; a merge adds the pid, so that it can be merged again.
+//
+//   SampledTracks tracks(survey.tracks);
+//   std::optional<std::size_t> track = tracks.find(find_member(sample, "pid"), "7");
+class SampledTracks {
+ public:
+  explicit SampledTracks(const std::vector<TrackFacts>& tracks);
+
+  // Finds a track by the JSON text of pid and tid; without a pid, the busiest thread of that tid.
+  // Returns the place of the track, or of the first of several tracks that are one thread; nullopt
+  // if there is none.
+  std::optional<std::size_t> find(std::string_view pid, std::string_view tid) const;
+  // Adds the next track, with its pid and tid.
+  void add(const TrackFacts& track);
+
+ private:
+  struct Thread {
+    std::size_t track = 0;
+    std::uint64_t events = 0;
+  };
+  // Keys: canonical tid, canonical pid.
+  std::map<std::string, std::map<std::string, Thread>> threads_;
+  std::size_t tracks_ = 0;
+};
+
+// Marks the tracks that the samples (a JSON list) belong to, and adds tracks for threads that have
+// nothing but samples.
+void mark_sampled_tracks(std::string_view samples, std::vector<TrackFacts>& tracks);
 
 // Makes strict JSON of the values next to the event list, and adds what they say: times and tracks
 // of samples, groups of stack frames, problems.

@@ -23,24 +23,18 @@ MergeFormat format_of_name(std::string_view path) {
 void write_estimate(JsonWriter& json, const ClockSummary& clock) {
   if (!clock.collectives) return;
   json.begin_object("collectives");
-  for (const auto& [key, ns] : {std::pair("shift_ns", clock.collectives->shift_ns),
-                                std::pair("residual_p50_ns", clock.collectives->residual_p50_ns),
-                                std::pair("residual_p95_ns", clock.collectives->residual_p95_ns),
-                                std::pair("bound_ns", clock.collectives->bound_ns)}) {
-    json.member(key, ns);
-  }
+  json.member("shift_ns", clock.collectives->shift_ns);
+  json.member("residual_p50_ns", clock.collectives->residual_p50_ns);
+  json.member("residual_p95_ns", clock.collectives->residual_p95_ns);
+  json.member("bound_ns", clock.collectives->bound_ns);
   json.end_object();
 }
 
 void write_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {
-  json.begin_array();
-  for (const LeftOut& file : left_out) {
-    json.begin_object();
+  write_objects(json, left_out, [&](const LeftOut& file) {
     json.member("path", file.path);
     json.member("error", file.error);
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
 }  // namespace traceloom

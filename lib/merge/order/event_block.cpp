@@ -161,7 +161,7 @@ void reorder(const std::vector<EventBlock*>& blocks, const std::set<OrderKey>& k
   }
   for (const auto& [key, places] : slots) {
     std::vector<Slot> order = places;
-    std::stable_sort(order.begin(), order.end(), [&](const Slot& a, const Slot& b) {
+    std::ranges::stable_sort(order, [&](const Slot& a, const Slot& b) {
       return is_before(blocks[a.block]->events[a.event], blocks[b.block]->events[b.event]);
     });
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -202,15 +202,13 @@ std::vector<PlacedEvent*> bind_next_ends(const std::vector<EventBlock*>& earlier
   for (EventBlock* const block : earlier)
     for (const std::uint32_t number : block->unbound) ends.push_back({&block->events[number]});
   if (ends.empty()) return {};
-  std::sort(ends.begin(), ends.end(),
-            [&](const End& a, const End& b) { return place(*a.event) < place(*b.event); });
+  const auto place_of_end = [&](const End& end) { return place(*end.event); };
+  std::ranges::sort(ends, {}, place_of_end);
   // A slice is kept at the last end before it; the ends before that one may bind to it as well.
   for (const EventBlock* const block : later)
     for (const PlacedEvent& event : block->events) {
       if (event.order != OrderClass::slice) continue;
-      const auto after = std::upper_bound(
-          ends.begin(), ends.end(), event,
-          [&](const PlacedEvent& a, const End& b) { return place(a) < place(*b.event); });
+      const auto after = std::ranges::upper_bound(ends, place(event), {}, place_of_end);
       if (after != ends.begin() && after[-1].has_place_of(event)) after[-1].keep_first(&event);
     }
   std::vector<PlacedEvent*> bound;

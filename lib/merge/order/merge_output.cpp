@@ -110,19 +110,15 @@ void OrderWindow::take(EventBlock& block) {
     for (EventBlock* changed : window) changed->compressed.packed.clear();
   held_.push_back(std::move(block));
   if (held_.size() <= kBlocks) {
-    block = take_spare();
+    block = {};
+    if (spares_.empty()) return;
+    block = std::move(spares_.back());
+    spares_.pop_back();
     return;
   }
   write(held_.front());
   block = std::move(held_.front());
   held_.pop_front();
-}
-
-EventBlock OrderWindow::take_spare() {
-  if (spares_.empty()) return {};
-  EventBlock spare = std::move(spares_.back());
-  spares_.pop_back();
-  return spare;
 }
 
 // Keeps the memory of the blocks for the next file, which would otherwise grow its block from
@@ -142,14 +138,6 @@ void OrderWindow::write(EventBlock& block) {
   if (!output_.is_packed()) return output_.write(block.text);
   if (block.compressed.packed.empty()) compress(block);
   output_.write_block(block.compressed);
-}
-
-bool is_earlier(const PlacedEvent& a, const PlacedEvent& b) {
-  if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-  if (a.order != b.order) return a.order < b.order;
-  if (a.duration_ns != b.duration_ns) return a.duration_ns > b.duration_ns;
-  if (a.order != OrderClass::slice) return false;
-  return std::tie(a.group, a.source_at) < std::tie(b.group, b.source_at);
 }
 
 void SortedRun::add(const PlacedEvent& event, std::string_view text) {
@@ -191,14 +179,22 @@ std::string_view SortedRun::take(std::size_t size) {
 
 namespace {
 
-constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
+// Returns true if `a` comes first in the order of TimeSorter. Ends that bind to the next slice have
+// become slices or flows before.
+bool is_earlier(const PlacedEvent& a, const PlacedEvent& b) {
+  if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+  if (a.order != b.order) return a.order < b.order;
+  if (a.duration_ns != b.duration_ns) return a.duration_ns > b.duration_ns;
+  if (a.order != OrderClass::slice) return false;
+  return std::tie(a.group, a.source_at) < std::tie(b.group, b.source_at);
+}
 
 // Calls use(event, text) for the events of a block in order.
 template <class Use>
 void for_each_sorted(const EventBlock& block, const Use& use) {
   std::vector<std::uint32_t> order(block.events.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
     return is_earlier(block.events[a], block.events[b]);
   });
   for (const std::uint32_t i : order) {
@@ -225,24 +221,6 @@ void for_each_merged(std::vector<SortedRun>& runs, const Use& use) {
     if (runs[run].next()) next.push(run);
   }
 }
-
-// Gathers small texts for an output.
-class Gatherer {
- public:
-  explicit Gatherer(MergeOutput& output) : output_(output) {}
-  void operator()(const PlacedEvent&, std::string_view text) {
-    text_ += text;
-    if (text_.size() >= kWriteBytes) flush();
-  }
-  void flush() {
-    output_.write(text_);
-    text_.clear();
-  }
-
- private:
-  MergeOutput& output_;
-  std::string text_;
-};
 
 }  // namespace
 
@@ -294,15 +272,14 @@ void TimeSorter::merge_runs() {
 }
 
 void TimeSorter::finish() {
-  Gatherer gather(output_);
+  const auto write = [this](const PlacedEvent&, std::string_view text) { output_.write(text); };
   if (runs_.empty()) {
     settle_ends(false);
-    for_each_sorted(gathered_, [&](const auto& event, auto text) { gather(event, text); });
+    for_each_sorted(gathered_, write);
   } else {
     write_run(true);
-    for_each_merged(runs_, [&](const auto& event, auto text) { gather(event, text); });
+    for_each_merged(runs_, write);
   }
-  gather.flush();
 }
 
 }  // namespace traceloom

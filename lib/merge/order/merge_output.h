@@ -150,7 +150,6 @@ class OrderWindow : public BlockOutput {
   static constexpr std::size_t kBlocks = 3;
   void compress(EventBlock& block) const;
   void write(EventBlock& block);
-  EventBlock take_spare();
 
   MergeOutput& output_;
   std::deque<EventBlock> held_;
@@ -162,13 +161,6 @@ class OrderWindow : public BlockOutput {
 //   SortedRun run("merged.json");
 //   run.add(event, text);  ...
 //   while (run.next()) use(run.event(), run.text());
-
-// Returns true if `a` comes first in a trace that is sorted by time. Events of one time are sorted
-// by OrderClass; slices (also a B whose end is known) then by length, the longest first, by track,
-// and by where they begin in their file. Other events of one time stay as they came. Ends that bind
-// to the next slice have become slices or flows before (TimeSorter).
-bool is_earlier(const PlacedEvent& a, const PlacedEvent& b);
-
 class SortedRun {
  public:
   static constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
@@ -202,12 +194,13 @@ class SortedRun {
 //
 //   TimeSorter sorter(output);
 //   sorter.take(block);  ...  sorter.finish();
-
-// The order is that of is_earlier(). An end that binds to the next slice (next_end) stands directly
-// before it; for one of its time it waits in memory, while such ends take less than a sixteenth of
-// kRunBytes. Memory: twice kRunBytes. Further events are written to
-// nameless files next to the output and merged from there, so that twice the output's size is
-// needed on that disk.
+//
+// Events of one time are sorted by OrderClass; slices (also a B whose end is known) then by length,
+// the longest first, by track, and by where they begin in their file. Other events of one time stay
+// as they came. An end that binds to the next slice (next_end) stands directly before it; for one
+// of its time it waits in memory, while such ends take less than a sixteenth of kRunBytes. Memory:
+// twice kRunBytes. Further events are written to nameless files next to the output and merged from
+// there, so that twice the output's size is needed on that disk.
 class TimeSorter : public BlockOutput {
  public:
   static constexpr std::size_t kRunBytes = std::size_t{24} << 20;

@@ -62,18 +62,6 @@ FileBlock unpack(std::string_view bytes, std::vector<LeftOut>& left_out,
   return files;
 }
 
-// Returns the lists of all processes one after the other, on all processes.
-std::vector<std::vector<std::uint64_t>> gather_lists(Team& team,
-                                                     std::vector<std::vector<std::uint64_t>> own) {
-  if (team.is_alone()) return own;
-  std::vector<std::vector<std::uint64_t>> all;
-  team.gather(to_wire(own), [&](std::size_t, const std::string& bytes) {
-    std::ranges::move(from_wire<std::vector<std::vector<std::uint64_t>>>(bytes),
-                      std::back_inserter(all));
-  });
-  return broadcast(team, std::move(all));
-}
-
 // Leaves only the entries of inputs that count.
 template <typename T>
 void keep_where(const std::vector<bool>& counts, std::vector<T>& entries) {
@@ -200,7 +188,7 @@ std::optional<MergePlan> MergeInputs::guess() {
         settle_samples(options_.inputs, readings_of(*surveys), {options_.plan.clock});
     MergePlan plan = plan_for(options_.inputs, std::move(*surveys), capture);
     // One pass writes the files in the order in which it reads them.
-    if (!std::is_sorted(plan.order.begin(), plan.order.end())) return std::nullopt;
+    if (!std::ranges::is_sorted(plan.order)) return std::nullopt;
     // Collectives will likely move these clocks, and samples do not show them.
     if (std::ranges::any_of(plan.files, [](const FilePlan& file) {
           return file.clock.problems.count(Problem::ranks_apart) > 0;
@@ -291,9 +279,10 @@ void MergeInputs::find_startless_ends() {
   std::vector<std::vector<std::uint64_t>> ends;
   ends.reserve(own.size());
   for (const std::size_t file : own) ends.push_back(std::move(found[file]));
-  ends = gather_lists(team_, std::move(ends));
-  for (std::size_t i = 0; i < files.size(); ++i)
-    plan_->files[files[i]].startless_ends = std::move(ends[i]);
+  auto file = files.begin();
+  for (auto& of_process : share(team_, std::move(ends)))
+    for (std::vector<std::uint64_t>& of_file : of_process)
+      plan_->files[*file++].startless_ends = std::move(of_file);
 }
 
 bool MergeInputs::select() {

@@ -4,6 +4,8 @@
 #include "flows/flow_arrows.h"
 #include "identity/evidence/event_tally.h"
 
+#include <algorithm>
+
 namespace traceloom {
 namespace {
 
@@ -136,7 +138,7 @@ FilterPlan::File FilterPlan::plan_file(const MergePlan& plan, std::size_t file) 
   File planned{false, false, events_to_write(survey)};
   const std::vector<std::int64_t>& ranks = plan.tracks.ranks_of(file);
   for (const auto& [pid, process] : processes_) {
-    if (!process.wanted || !std::binary_search(ranks.begin(), ranks.end(), process.rank)) continue;
+    if (!process.wanted || !std::ranges::binary_search(ranks, process.rank)) continue;
     planned.wanted = true;
     if (survey.starts.empty()) continue;
     const CommonTimes times = common_times(survey.starts, plan.files[file].times);
@@ -147,8 +149,8 @@ FilterPlan::File FilterPlan::plan_file(const MergePlan& plan, std::size_t file) 
 }
 
 bool FilterPlan::Process::contains(std::int64_t start_ns) const {
-  return std::any_of(windows.begin(), windows.end(),
-                     [start_ns](const TimeWindow& window) { return window.contains(start_ns); });
+  return std::ranges::any_of(
+      windows, [start_ns](const TimeWindow& window) { return window.contains(start_ns); });
 }
 
 const FilterPlan::Process& FilterPlan::process_of(const TrackTarget& target,
@@ -215,7 +217,7 @@ bool EventPlan::is_superseded(const Event& event, const TrackTarget& target) con
 }
 
 bool EventPlan::is_startless_end(const Event& event) const {
-  return std::binary_search(startless_ends.begin(), startless_ends.end(), event.offset);
+  return std::ranges::binary_search(startless_ends, event.offset);
 }
 
 bool EventPlan::binds_next(const Event& event) const {

@@ -55,10 +55,10 @@ class KeptEvents {
     std::vector<std::uint64_t>().swap(kept_);
     std::vector<std::uint64_t>().swap(dropped_);
     offsets_.shrink_to_fit();
-    std::sort(offsets_.begin(), offsets_.end());
+    std::ranges::sort(offsets_);
   }
   bool keeps(std::uint64_t offset) const {
-    return std::binary_search(offsets_.begin(), offsets_.end(), offset) == lists_kept_;
+    return std::ranges::binary_search(offsets_, offset) == lists_kept_;
   }
 
  private:

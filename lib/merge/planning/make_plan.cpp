@@ -67,20 +67,19 @@ void refuse_vain_options(const std::vector<Input>& inputs, const std::vector<Fil
                          const ClockOptions& options) {
   for (const auto& [rank, offset_ns] : options.offsets) {
     const auto is_of = [rank = rank](const FileRank& file) { return file.rank == rank; };
-    if (std::any_of(ranks.begin(), ranks.end(), is_of)) continue;
+    if (std::ranges::any_of(ranks, is_of)) continue;
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (const std::vector<std::int64_t>& in_file = tracks.ranks_of(i);
-          std::binary_search(in_file.begin(), in_file.end(), rank))
+          std::ranges::binary_search(in_file, rank))
         throw UsageError(fmt::format(
             "--offset {0}: rank {0} is in {1}, a merged file whose ranks are aligned already; it "
             "moves as a whole, with --offset {2}=TIME",
             rank, inputs[i].path, ranks[i].rank));
     throw UsageError(fmt::format("--offset {0}: no input belongs to rank {0}", rank));
   }
-  const bool has_clock =
-      std::any_of(clocks.clocks.begin(), clocks.clocks.end(), [](const FileClock& clock) {
-        return clock.method != ClockMethod::none && clock.method != ClockMethod::merged;
-      });
+  const bool has_clock = std::ranges::any_of(clocks.clocks, [](const FileClock& clock) {
+    return clock.method != ClockMethod::none && clock.method != ClockMethod::merged;
+  });
   if (options.align_by == AlignBy::sync && !has_clock)
     throw UsageError(
         "--align sync: no input has a clock sync; leave --align out, or give base or none");
@@ -103,8 +102,8 @@ std::vector<std::size_t> file_order(const MergePlan& plan) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (const auto& [rank, places] : cycles) {
     std::vector<std::size_t> by_time = places;
-    std::stable_sort(by_time.begin(), by_time.end(),
-                     [&](std::size_t a, std::size_t b) { return first_ns(a) < first_ns(b); });
+    std::ranges::stable_sort(
+        by_time, [&](std::size_t a, std::size_t b) { return first_ns(a) < first_ns(b); });
     for (std::size_t i = 0; i < places.size(); ++i) order[places[i]] = by_time[i];
   }
   return order;
@@ -224,8 +223,8 @@ AsyncScope async_scope(const PlannedIds& planned, const FileRank& rank, PidLayou
     const std::string pid = canonical_id(track.pid);
     users[rank.rank_of(pid, canonical_id(track.tid))].insert(pid);
   }
-  const bool is_shared = std::any_of(users.begin(), users.end(),
-                                     [](const auto& user) { return user.second.size() > 1; });
+  const bool is_shared =
+      std::ranges::any_of(users, [](const auto& user) { return user.second.size() > 1; });
   return is_shared ? AsyncScope::trace : AsyncScope::process;
 }
 
@@ -256,9 +255,8 @@ std::int64_t choose_origin(const ClockPlan& clocks, const std::vector<FileSurvey
                            const PlanOptions& options) {
   if (options.origin == OriginKind::first_event) return clocks.origin_ns;
   const std::int64_t origin_ns = options.origin == OriginKind::keep ? 0 : options.origin_ns;
-  const bool has_events = std::any_of(surveys.begin(), surveys.end(), [](const FileSurvey& survey) {
-    return !survey.starts.empty();
-  });
+  const bool has_events =
+      std::ranges::any_of(surveys, [](const FileSurvey& survey) { return !survey.starts.empty(); });
   if (has_events && clocks.origin_ns < origin_ns)
     throw UsageError(fmt::format(
         "--origin: the first event is {} before it; name {} or earlier, or min",

@@ -13,9 +13,8 @@
 namespace traceloom {
 namespace {
 
-template <std::size_t Count>
-bool is_one_of(std::string_view value, const std::array<std::string_view, Count>& values) {
-  return std::find(values.begin(), values.end(), value) != values.end();
+bool is_one_of(std::string_view value, const auto& values) {
+  return std::ranges::find(values, value) != values.end();
 }
 
 // True for the end of an arrow from a launch on the CPU to what it launched, in new and old
@@ -47,30 +46,22 @@ std::string_view device_in(std::string_view args) {
   return args.substr(begin, end - begin);
 }
 
-bool has_gpu_events(const TrackFacts& track) {
-  return !track.gpu_events.empty();
-}
-
 std::uint64_t count_gpu_events(const TrackFacts& track) {
   std::uint64_t count = 0;
   for (const auto& [gpu, events] : track.gpu_events) count += events;
   return count;
 }
 
-bool has_label(const FileSurvey& survey, const std::string& pid, std::string_view label) {
-  const auto process = survey.processes.find(pid);
-  return process != survey.processes.end() && process->second.labels == label;
-}
-
 // Removes torch's own processes of GPUs, if torch labels another one CPU: nobody has folded rows
 // there. (torch writes Python threads that it does not know as thread 0 of pid 0, which is the pid
 // of GPU 0.) A tool that writes one pid over all processes leaves only the last of their labels.
 void drop_own_processes_of_gpus(const FileSurvey& survey, std::set<std::string>& folded) {
-  if (std::none_of(survey.processes.begin(), survey.processes.end(),
-                   [](const auto& process) { return process.second.labels == "CPU"; }))
+  if (std::ranges::none_of(survey.processes,
+                           [](const auto& process) { return process.second.labels == "CPU"; }))
     return;
   std::erase_if(folded, [&](const std::string& pid) {
-    return has_label(survey, pid, fmt::format("GPU {}", pid));
+    const auto process = survey.processes.find(pid);
+    return process != survey.processes.end() && process->second.labels == "GPU " + pid;
   });
 }
 
@@ -80,7 +71,7 @@ std::set<std::string> folded_pids(const FileSurvey& survey) {
   std::set<std::string> with_host;
   const bool is_composer = !survey.evidence.rank_marks.empty();
   for (const TrackFacts& track : survey.tracks) {
-    if (has_gpu_events(track)) with_gpu.insert(canonical_id(track.pid));
+    if (!track.gpu_events.empty()) with_gpu.insert(canonical_id(track.pid));
     if (track.is_host || is_composer) with_host.insert(canonical_id(track.pid));
   }
   std::set<std::string> folded;
@@ -159,13 +150,13 @@ void unfold_gpu_rows(FileSurvey& survey) {
   keep_composer_names(survey, folded);
   std::vector<TrackFacts> rows;
   for (TrackFacts& track : survey.tracks) {
-    if (!has_gpu_events(track) || track.source || !folded.contains(canonical_id(track.pid)))
+    if (track.gpu_events.empty() || track.source || !folded.contains(canonical_id(track.pid)))
       continue;
     std::vector<TrackFacts> of_track = gpu_rows_of(track);
     leave_to_host(track, *of_track.back().gpu);
-    std::move(of_track.begin(), of_track.end(), std::back_inserter(rows));
+    std::ranges::move(of_track, std::back_inserter(rows));
   }
-  std::move(rows.begin(), rows.end(), std::back_inserter(survey.tracks));
+  std::ranges::move(rows, std::back_inserter(survey.tracks));
 }
 
 std::optional<std::string_view> GpuRowFinder::find(const Event& event) {

@@ -102,7 +102,7 @@ using Rows = std::vector<const Process::Row*>;
 // True if all rows come from one file that was merged before.
 bool has_order(const Process& process) {
   std::set<std::int64_t> places;
-  return std::all_of(process.threads.begin(), process.threads.end(), [&](const auto& thread) {
+  return std::ranges::all_of(process.threads, [&](const auto& thread) {
     const std::optional<std::int64_t>& place = thread.second.merged_sort_index;
     return place && places.insert(*place).second;
   });
@@ -124,8 +124,8 @@ void sort_indexed(Iterator begin, Iterator end, const IndexOf& index_of) {
   std::vector<Value> indexed;
   std::copy_if(begin, end, std::back_inserter(indexed),
                [&](const Value& value) { return index_of(value).has_value(); });
-  std::stable_sort(indexed.begin(), indexed.end(),
-                   [&](const Value& a, const Value& b) { return *index_of(a) < *index_of(b); });
+  std::ranges::stable_sort(
+      indexed, [&](const Value& a, const Value& b) { return *index_of(a) < *index_of(b); });
   std::size_t next = 0;
   for (; begin != end; ++begin)
     if (index_of(*begin)) *begin = indexed[next++];
@@ -174,7 +174,7 @@ std::vector<const Process::Row*> rows_in_order(const Process& process, const Thr
   const bool keeps_order = has_order(process);
   Rows rows;
   for (const Process::Row& row : process.threads) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(), [&](const auto* a, const auto* b) {
+  std::ranges::stable_sort(rows, [&](const auto* a, const auto* b) {
     const auto place = [&](const Process::Row& row) {
       const std::int64_t merged = row.second.merged_sort_index.value_or(0);
       if (keeps_order) return std::tuple{RowGroup::own, NaturalId{}, merged};
@@ -194,8 +194,8 @@ std::vector<Processes::value_type*> in_order(Processes& processes) {
     const auto& [key, one] = *process;
     return std::tuple{key.rank, !key.is_foreign ? 0 : one.is_gpu() ? 1 : 2};
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const auto* a, const auto* b) { return place(a) < place(b); });
+  std::ranges::stable_sort(order,
+                           [&](const auto* a, const auto* b) { return place(a) < place(b); });
   for (auto begin = order.begin(); begin != order.end();) {
     const auto end = std::find_if(begin, order.end(), [&](const auto* process) {
       return process->first.rank != (*begin)->first.rank;

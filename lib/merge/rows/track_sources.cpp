@@ -2,6 +2,7 @@
 
 #include "merge/rows/shown_rows.h"
 
+#include <algorithm>
 #include <set>
 
 namespace traceloom {
@@ -43,8 +44,8 @@ HostProcesses host_processes(const FileSurvey& survey) {
 
 // Returns the first of the best processes, or end() if there is none.
 HostProcesses::const_iterator find_best(const HostProcesses& processes) {
-  return std::max_element(processes.begin(), processes.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; });
+  return std::ranges::max_element(processes,
+                                  [](const auto& a, const auto& b) { return a.second < b.second; });
 }
 
 // The main processes of a rank so far.
@@ -63,12 +64,10 @@ class MainProcesses {
       return pid != process.first && pid != rank_;
     };
     return process.first != rank_ &&
-           std::any_of(process.second.tids.begin(), process.second.tids.end(),
-                       [&](const std::string& tid) {
-                         const auto found = pids_.find(tid);
-                         return found != pids_.end() &&
-                                std::any_of(found->second.begin(), found->second.end(), is_other);
-                       });
+           std::ranges::any_of(process.second.tids, [&](const std::string& tid) {
+             const auto found = pids_.find(tid);
+             return found != pids_.end() && std::ranges::any_of(found->second, is_other);
+           });
   }
 
  private:
@@ -236,8 +235,8 @@ class FileTracksReader {
   // Finds source notes that several rows share, and ignores them: the file was forced into one rank
   // by RANK=, or another tool copied the note. Merging those rows would mix threads.
   void gather_notes() {
-    if (std::none_of(survey_.tracks.begin(), survey_.tracks.end(),
-                     [](const TrackFacts& facts) { return facts.source.has_value(); }))
+    if (std::ranges::none_of(survey_.tracks,
+                             [](const TrackFacts& facts) { return facts.source.has_value(); }))
       return;
     std::map<Note, std::vector<const TrackFacts*>> rows;
     for (const TrackFacts& facts : survey_.tracks) {
@@ -357,7 +356,7 @@ class FileTracksReader {
     for (std::string& label : labels_in(text)) {
       const bool is_own = other != nullptr ? label == other->title : !other_titles_.contains(label);
       if (label.empty() || (layout_ == PidLayout::split && !is_own)) continue;
-      if (std::find(process.labels.begin(), process.labels.end(), label) == process.labels.end())
+      if (std::ranges::find(process.labels, label) == process.labels.end())
         process.labels.push_back(std::move(label));
     }
   }

@@ -88,8 +88,7 @@ struct Process {
 
   bool is_empty() const { return threads.empty() && !has_counters; }
   bool is_gpu() const {
-    return std::any_of(threads.begin(), threads.end(),
-                       [](const auto& thread) { return thread.second.is_gpu; });
+    return std::ranges::any_of(threads, [](const auto& thread) { return thread.second.is_gpu; });
   }
 };
 

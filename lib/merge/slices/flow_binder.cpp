@@ -44,7 +44,7 @@ constexpr auto kByRowAndTime = [](const FlowPlace& a, const FlowPlace& b) {
 };
 
 void sort_unique(std::vector<FlowPlace>& places) {
-  std::sort(places.begin(), places.end(), kByRowAndTime);
+  std::ranges::sort(places, kByRowAndTime);
   places.erase(std::unique(places.begin(), places.end()), places.end());
   places.shrink_to_fit();
 }

@@ -21,10 +21,8 @@ void CutSlices::add(const Event& event) {
 }
 
 void CutSlices::append(CutSlices later) {
-  cut.insert(cut.end(), std::make_move_iterator(later.cut.begin()),
-             std::make_move_iterator(later.cut.end()));
-  whole.insert(whole.end(), std::make_move_iterator(later.whole.begin()),
-               std::make_move_iterator(later.whole.end()));
+  std::ranges::move(later.cut, std::back_inserter(cut));
+  std::ranges::move(later.whole, std::back_inserter(whole));
 }
 
 namespace {

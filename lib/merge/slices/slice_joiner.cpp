@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace traceloom {
@@ -28,9 +29,8 @@ std::string merged_args(std::string_view begin, std::string_view end) {
   const Members of_end = members_of(end);
   if (of_end.empty()) return std::string(begin);
   for (const auto& [key, value] : of_end) {
-    const auto same =
-        std::find_if(members.begin(), members.end(),
-                     [&, &key = key](const auto& member) { return member.first == key; });
+    const auto same = std::ranges::find_if(
+        members, [&, &key = key](const auto& member) { return member.first == key; });
     if (same != members.end())
       same->second = value;
     else

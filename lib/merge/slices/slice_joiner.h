@@ -128,7 +128,7 @@ class OverlapCheck {
 
 struct SliceHalf {
   // For a B: the whole event as an X, but for its duration. For an E: its args, or nothing.
-  std::string text;
+  std::string text = {};
   // For a B: places in `text`, where the duration goes, and the args.
   std::size_t duration_at = 0;
   bool has_duration_key = false;  // the key is there already, only the number is missing

@@ -206,7 +206,7 @@ void LinkedEvents::bind_flows(const FlowBinder& binder) {
 }
 
 void LinkedEvents::settle() {
-  std::sort(events_.begin(), events_.end(), is_ordered);
+  std::ranges::sort(events_, is_ordered);
   for (Iterator begin = events_.begin(); begin != events_.end();) {
     const Iterator end = std::find_if(begin, events_.end(), [&](const LinkedEvent& event) {
       return !is_same_group(*begin, event);

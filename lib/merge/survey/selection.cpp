@@ -190,7 +190,7 @@ class SelectionVisitor : public FileVisitor {
   }
 
   // If each process of a team has read some of the files: part() has what this one knows, and
-  // add_part() takes what another one does, again if need be.
+  // add_part() takes what any of them does.
   SelectionPart part() const {
     SelectionPart part;
     for (std::size_t file = 0; file < selection_.events.size(); ++file)
@@ -304,11 +304,15 @@ class SelectionVisitor : public FileVisitor {
   // The facts gathered of the file that is being taken.
   struct CurrentFile {
     CurrentFile(SelectionVisitor& visitor, std::size_t file)
-        : pairer(
-              {.pair = [&visitor, file](const BeginEndPair& pair) { visitor.add_pair(file, pair); },
-               .stray_end = {},
-               .open_begin = [&visitor,
-                              file](const OpenBegin& begin) { visitor.add_open(file, begin); }}) {
+        : pairer({.pair =
+                      [&visitor, file](const BeginEndPair& pair) {
+                        visitor.add_slice(file, row_in(pair.begin_payload),
+                                          is_accepted(pair.begin_payload), pair.start_ns,
+                                          pair.end_ns);
+                      },
+                  .stray_end = {},
+                  .open_begin = [&visitor, file](
+                                    const OpenBegin& begin) { visitor.add_open(file, begin); }}) {
       if (visitor.plan_.files[file].matches_names) pairer.match_names();
     }
 
@@ -354,11 +358,6 @@ class SelectionVisitor : public FileVisitor {
   // Notes the time of an event that stays.
   void note_time(std::int64_t output_ns, CycleTimes& cycles) const {
     cycles.add(plan_.cycles, saturating_add(output_ns, plan_.origin_ns));
-  }
-
-  void add_pair(std::size_t file, const BeginEndPair& pair) {
-    add_slice(file, row_in(pair.begin_payload), is_accepted(pair.begin_payload), pair.start_ns,
-              pair.end_ns);
   }
 
   // Gives the begin the same end as SliceJoiner does.
@@ -416,13 +415,8 @@ Selection find_selection(MergePlan& plan, Team& team,
                          const std::function<void(FileVisitor&)>& scan) {
   SelectionVisitor visitor(plan);
   team.agree([&] { scan(visitor); });
-  if (!team.is_alone()) {
-    team.gather(to_wire(visitor.part()), [&](std::size_t rank, const std::string& bytes) {
-      if (rank > 0) visitor.add_part(from_wire<SelectionPart>(bytes));
-    });
-    SelectionPart part = broadcast(team, visitor.part());
-    if (!team.is_first()) visitor.add_part(std::move(part));
-  }
+  if (!team.is_alone())
+    for (SelectionPart& part : share(team, visitor.part())) visitor.add_part(std::move(part));
   return visitor.take_selection();
 }
 

@@ -28,7 +28,7 @@ bool is_rewritten_metadata(std::string_view name) {
   static constexpr std::array<std::string_view, 8> kNames{
       "process_name",      "process_labels", "process_sort_index",      "thread_name",
       "thread_sort_index", "global_rank",    "clock_sync_timestamp_us", "clock_sync_error_bound"};
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  return std::ranges::find(kNames, name) != kNames.end();
 }
 
 bool is_new(StringTable& texts, std::string_view text) {
@@ -71,16 +71,107 @@ struct SurveyVisitor::Chunk : ChunkResult {
   ProblemCounts timing_problems;  // counted where events are written, not here
   FilterFacts filter;
 
-  TrackFacts& track(const Event& event);
-  void add_metadata(const Event& event);
+  TrackFacts& track(const Event& event) {
+    const std::string_view pid = event.text(Key::pid);
+    const std::string_view tid = event.text(Key::tid);
+    if (!tracks.empty() && same_text(tracks[last_track_].tid, tid) &&
+        same_text(tracks[last_track_].pid, pid))
+      return tracks[last_track_];
+    last_track_ = track_texts.intern(track_key(pid, tid, scratch_));
+    if (last_track_ == tracks.size()) {
+      tracks.emplace_back();
+      tracks.back().pid = pid;
+      tracks.back().tid = tid;
+    }
+    return tracks[last_track_];
+  }
+
+  void add_metadata(const Event& event) {
+    const std::string_view key = unquoted(event.text(Key::name));
+    if (key == "stackFrames" || key == "typeNames") add_dictionary(event);
+    if (!is_rewritten_metadata(key)) {
+      const bool counts_each_time = key == "recorder" && reports_losses(event);
+      if (counts_each_time || is_new(metadata_texts, event.raw))
+        metadata.push_back({std::string(event.raw), event.offset, counts_each_time});
+      return;
+    }
+    names.add(event);
+  }
+
   void add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track,
-               const std::vector<std::string>& shared_categories);
-  void add_for_filter(const Event& event, const EventTiming& timing, bool looks_for_steps);
+               const std::vector<std::string>& shared_categories) {
+    if (is_flow_phase(event.phase)) {
+      const std::string_view key = flow_id_key(event, scratch_);
+      if (is_shared_flow(event, shared_categories)) {
+        ++facts.shared_flows;
+      } else {
+        if (!key.empty()) facts.flow_ids.add(key);
+        if (binds_to_next_slice(event)) ++facts.next_ends;
+      }
+    } else if (event.phase == 'C') {
+      facts.counters.intern(counter_key(event, scratch_));
+    } else if (is_async(event)) {
+      const std::string_view key = async_id_key(event, scratch_);
+      if (!key.empty()) {
+        facts.async_ids.add(key, merged_async_key(event, merged_scratch_));
+        asyncs.add(key, event, start_ns);
+        track.has_global_async = track.has_global_async || !has_local_async_id(event);
+      }
+    } else if (is_object_phase(event.phase)) {
+      add_objects(event);
+    }
+    if (event.has(Key::bind_id)) facts.bind_ids.add(id_key(event.text(Key::bind_id), scratch_));
+    if (event.phase == 'P' || event.phase == 'c') add_times_in_args(event, start_ns);
+    if (event.has(Key::sf)) facts.add_frame(event.text(Key::sf));
+    if (event.has(Key::esf)) facts.add_frame(event.text(Key::esf));
+  }
+
+  void add_for_filter(const Event& event, const EventTiming& timing, bool looks_for_steps) {
+    const bool is_flow = is_flow_phase(event.phase);
+    std::optional<std::string_view> gpu;
+    if (is_flow || event.phase == 'X') gpu = gpu_rows_.find(event);
+    if (!timing.timed) return;
+    if (!is_flow) {
+      if (looks_for_steps) filter.steps.add(event, timing.start_ns, timing.duration_ns);
+      return;
+    }
+    track_key(event.text(Key::pid), event.text(Key::tid), scratch_);
+    if (gpu) add_gpu(scratch_, *gpu);
+    const std::uint32_t row = filter.tracks.intern(scratch_);
+    filter.places.push_back({timing.start_ns, row, false});
+    // If the end has no start, it is bound to the slice around it, which is not known yet
+    // (linked_events.h).
+    if (binds_to_next_slice(event)) filter.places.push_back({timing.start_ns, row, true});
+  }
 
  private:
-  void add_dictionary(const Event& event);
-  void add_times_in_args(const Event& event, std::int64_t start_ns);
-  void add_objects(const Event& event);
+  void add_dictionary(const Event& event) {
+    const JsonDocument args(strict_value(event.text(Key::args), args_scratch_));
+    for (const std::string_view key : {"stackFrames", "typeNames"})
+      for (const JsonValue member : args[key].members())
+        facts.add_frame(std::string("\"").append(member.key()) + '"');
+  }
+
+  void add_times_in_args(const Event& event, std::int64_t start_ns) {
+    const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
+    if (const auto first = first_time_in_args(event.phase, args, start_ns))
+      reading.starts.add(*first);
+  }
+
+  void add_objects(const Event& event) {
+    const std::string_view key = object_id_key(event, scratch_);
+    if (!key.empty()) facts.object_ids.add(key, merged_object_key(event, merged_scratch_));
+    if (event.phase == 'v' && !key.empty())
+      dumps.emplace_back(key, canonical_id(event.text(Key::pid)));
+    if (event.phase != 'O') return;
+    const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
+    const std::string_view scope = event.text(Key::scope);
+    find_objects_in_snapshot(find_member(args, "snapshot"), [&](std::string_view id) {
+      facts.object_ids.add(
+          object_key(canonical_id(event.text(Key::pid)), scope.empty() ? kDefaultScope : scope, id),
+          merged_hex_key(id, merged_scratch_));
+    });
+  }
 
   GpuRowFinder gpu_rows_;
   std::string scratch_;
@@ -88,108 +179,6 @@ struct SurveyVisitor::Chunk : ChunkResult {
   std::string args_scratch_;
   std::size_t last_track_ = 0;
 };
-
-TrackFacts& SurveyVisitor::Chunk::track(const Event& event) {
-  const std::string_view pid = event.text(Key::pid);
-  const std::string_view tid = event.text(Key::tid);
-  if (!tracks.empty() && same_text(tracks[last_track_].tid, tid) &&
-      same_text(tracks[last_track_].pid, pid))
-    return tracks[last_track_];
-  last_track_ = track_texts.intern(track_key(pid, tid, scratch_));
-  if (last_track_ == tracks.size()) {
-    tracks.emplace_back();
-    tracks.back().pid = pid;
-    tracks.back().tid = tid;
-  }
-  return tracks[last_track_];
-}
-
-void SurveyVisitor::Chunk::add_metadata(const Event& event) {
-  const std::string_view key = unquoted(event.text(Key::name));
-  if (key == "stackFrames" || key == "typeNames") add_dictionary(event);
-  if (!is_rewritten_metadata(key)) {
-    const bool counts_each_time = key == "recorder" && reports_losses(event);
-    if (counts_each_time || is_new(metadata_texts, event.raw))
-      metadata.push_back({std::string(event.raw), event.offset, counts_each_time});
-    return;
-  }
-  names.add(event);
-}
-
-void SurveyVisitor::Chunk::add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track,
-                                   const std::vector<std::string>& shared_categories) {
-  if (is_flow_phase(event.phase)) {
-    const std::string_view key = flow_id_key(event, scratch_);
-    if (is_shared_flow(event, shared_categories)) {
-      ++facts.shared_flows;
-    } else {
-      if (!key.empty()) facts.flow_ids.add(key);
-      if (binds_to_next_slice(event)) ++facts.next_ends;
-    }
-  } else if (event.phase == 'C') {
-    facts.counters.intern(counter_key(event, scratch_));
-  } else if (is_async(event)) {
-    const std::string_view key = async_id_key(event, scratch_);
-    if (!key.empty()) {
-      facts.async_ids.add(key, merged_async_key(event, merged_scratch_));
-      asyncs.add(key, event, start_ns);
-      track.has_global_async = track.has_global_async || !has_local_async_id(event);
-    }
-  } else if (is_object_phase(event.phase)) {
-    add_objects(event);
-  }
-  if (event.has(Key::bind_id)) facts.bind_ids.add(id_key(event.text(Key::bind_id), scratch_));
-  if (event.phase == 'P' || event.phase == 'c') add_times_in_args(event, start_ns);
-  if (event.has(Key::sf)) facts.add_frame(event.text(Key::sf));
-  if (event.has(Key::esf)) facts.add_frame(event.text(Key::esf));
-}
-
-void SurveyVisitor::Chunk::add_objects(const Event& event) {
-  const std::string_view key = object_id_key(event, scratch_);
-  if (!key.empty()) facts.object_ids.add(key, merged_object_key(event, merged_scratch_));
-  if (event.phase == 'v' && !key.empty())
-    dumps.emplace_back(key, canonical_id(event.text(Key::pid)));
-  if (event.phase != 'O') return;
-  const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
-  const std::string_view scope = event.text(Key::scope);
-  find_objects_in_snapshot(find_member(args, "snapshot"), [&](std::string_view id) {
-    facts.object_ids.add(
-        object_key(canonical_id(event.text(Key::pid)), scope.empty() ? kDefaultScope : scope, id),
-        merged_hex_key(id, merged_scratch_));
-  });
-}
-
-void SurveyVisitor::Chunk::add_dictionary(const Event& event) {
-  const JsonDocument args(strict_value(event.text(Key::args), args_scratch_));
-  for (const std::string_view key : {"stackFrames", "typeNames"})
-    for (const JsonValue member : args[key].members())
-      facts.add_frame(std::string("\"").append(member.key()) + '"');
-}
-
-void SurveyVisitor::Chunk::add_times_in_args(const Event& event, std::int64_t start_ns) {
-  const std::string_view args = strict_value(event.text(Key::args), args_scratch_);
-  if (const auto first = first_time_in_args(event.phase, args, start_ns))
-    reading.starts.add(*first);
-}
-
-void SurveyVisitor::Chunk::add_for_filter(const Event& event, const EventTiming& timing,
-                                          bool looks_for_steps) {
-  const bool is_flow = is_flow_phase(event.phase);
-  std::optional<std::string_view> gpu;
-  if (is_flow || event.phase == 'X') gpu = gpu_rows_.find(event);
-  if (!timing.timed) return;
-  if (!is_flow) {
-    if (looks_for_steps) filter.steps.add(event, timing.start_ns, timing.duration_ns);
-    return;
-  }
-  track_key(event.text(Key::pid), event.text(Key::tid), scratch_);
-  if (gpu) add_gpu(scratch_, *gpu);
-  const std::uint32_t row = filter.tracks.intern(scratch_);
-  filter.places.push_back({timing.start_ns, row, false});
-  // If the end has no start, it is bound to the slice around it, which is not known yet
-  // (linked_events.h).
-  if (binds_to_next_slice(event)) filter.places.push_back({timing.start_ns, row, true});
-}
 
 SurveyVisitor::SurveyVisitor(std::size_t files, const FailureHandler& on_failure,
                              SurveyOptions options)
@@ -282,7 +271,7 @@ void SurveyVisitor::end_file(std::size_t file, const FileEnd& end) {
   count_tracks(survey, options_.most_tracks, tracks_);
   if (options_.counts_each_file) tracks_ = 0;
   std::vector<FlowPlace>& places = survey.filter.places;
-  std::sort(places.begin(), places.end(), [](const FlowPlace& a, const FlowPlace& b) {
+  std::ranges::sort(places, [](const FlowPlace& a, const FlowPlace& b) {
     return std::tie(a.row, a.ns, a.binds_next) < std::tie(b.row, b.ns, b.binds_next);
   });
   places.erase(std::unique(places.begin(), places.end()), places.end());

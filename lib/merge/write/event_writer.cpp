@@ -56,25 +56,17 @@ void EventWriter::write(const Event& event, const EventTiming& timing, WriteStat
     return state.problems.add(Problem::bad_counter, event.offset);
   // The files of unwanted ranks are read for their clocks only.
   if (filter_ != nullptr && !filter_->reads(file_)) return;
-  const Place place{find_track(event, state), output_time(timing, plan_.files[file_].times)};
+  const Place place{state.tracks.find(plan_.tracks, file_, event),
+                    output_time(timing, plan_.files[file_].times)};
   // Note the start before filtering: the length of an X without dur must not depend on the filter.
   if (plan_.files[file_].lacks_durations && place.target != nullptr && place.time)
     state.halves.last_starts.note(place.target->number, place.time->start_ns);
-  if (event.phase == 'X') note_slice(event, place, state);
+  // A B inside a slice that is never closed ends with the slice, also if a filter drops the slice.
+  if (event.phase == 'X' && place.target != nullptr && place.target->has_begins && place.time &&
+      !place.time->is_endless())
+    state.halves.batch.add_slice(event, place.time->start_ns, place.time->end_ns);
   if (filter_ != nullptr && is_filtered_away(event, place, state)) return;
   write_usable(event, timing, place, state);
-}
-
-// Notes a slice on a track that has B events: a B inside it that is never closed ends with it, also
-// if a filter drops the slice.
-void EventWriter::note_slice(const Event& event, const Place& place, WriteState& state) {
-  const auto& [target, time] = place;
-  if (target != nullptr && target->has_begins && time && !time->is_endless())
-    state.halves.batch.add_slice(event, time->start_ns, time->end_ns);
-}
-
-const TrackTarget* EventWriter::find_track(const Event& event, WriteState& state) const {
-  return state.tracks.find(plan_.tracks, file_, event);
 }
 
 // Runs before the text is looked at, so that nothing is repaired in vain. An event without a place
@@ -88,11 +80,7 @@ bool EventWriter::is_filtered_away(const Event& event, const Place& place,
   // A B that is never closed ends with the last event of its rank, also if a filter drops that
   // event.
   state.last_ends.note(target->rank, time->end_ns);
-  if (event.phase == 'B') {
-    SliceHalf half;
-    half.wanted = false;
-    state.halves.add(event, time->start_ns, std::move(half));
-  }
+  if (event.phase == 'B') state.halves.add(event, time->start_ns, {.wanted = false});
   return true;
 }
 
@@ -102,12 +90,12 @@ void EventWriter::write_metadata(const KeptMetadata& metadata, WriteState& state
   scanner.start(metadata.text, metadata.offset, Position::first, ignored);
   const Event* const event = scanner.next();
   if (event == nullptr) return;
-  const Place place{find_track(*event, state)};
+  const Place place{state.tracks.find(plan_.tracks, file_, *event)};
   if (!is_left_out(place.target)) write_usable(*event, EventTiming{}, place, state);
 }
 
 bool EventWriter::is_left_out(const Event& event, WriteState& state) const {
-  return plan_.only_rank && is_left_out(find_track(event, state));
+  return plan_.only_rank && is_left_out(state.tracks.find(plan_.tracks, file_, event));
 }
 
 bool EventWriter::is_left_out(const TrackTarget* target) const {
@@ -195,11 +183,9 @@ void EventWriter::skip_outlier(const Event& event, const EventTiming& timing,
                                WriteState& state) const {
   StartTimes::count_outlier(timing.start_ns, event.offset, 1, state.problems);
   if (event.phase != 'B') return;
-  SliceHalf half;
-  half.wanted = false;
   using Limits = std::numeric_limits<std::int64_t>;
   const bool is_early = plan_.files[file_].times.is_early(timing.start_ns);
-  state.halves.add(event, is_early ? Limits::min() : Limits::max(), std::move(half));
+  state.halves.add(event, is_early ? Limits::min() : Limits::max(), {.wanted = false});
 }
 
 // Notes the place of the event if its order matters: for slices, counters, and arrows that end at

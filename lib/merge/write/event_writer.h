@@ -95,8 +95,6 @@ class EventWriter {
     const TrackTarget* target = nullptr;
     std::optional<OutputTime> time = {};  // also empty for metadata
   };
-  const TrackTarget* find_track(const Event& event, WriteState& state) const;
-  static void note_slice(const Event& event, const Place& place, WriteState& state);
   bool is_filtered_away(const Event& event, const Place& place, WriteState& state) const;
   void write_usable(const Event& event, const EventTiming& timing, const Place& place,
                     WriteState& state) const;

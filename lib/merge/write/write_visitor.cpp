@@ -168,7 +168,8 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
   std::ranges::move(chunk.state.unended, std::back_inserter(unended_));
   if (chunk.state.halves.empty()) return;
   if (!slices_) {
-    slices_ = std::make_unique<SliceJoiner>(least_slice_ns(), max_join_bytes_);
+    slices_ = std::make_unique<SliceJoiner>(
+        plan_.filter ? plan_.filter->filter().min_duration_ns : 0, max_join_bytes_);
     if (plan_.files[file].matches_names) slices_->match_names();
   }
   slices_->take(chunk.state.halves);
@@ -180,10 +181,6 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
     return;
   }
   take_joined(file);
-}
-
-std::int64_t WriteVisitor::least_slice_ns() const {
-  return plan_.filter ? plan_.filter->filter().min_duration_ns : 0;
 }
 
 // Takes what the joiner has joined, if anything.

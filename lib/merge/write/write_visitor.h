@@ -119,7 +119,6 @@ class WriteVisitor : public FileVisitor {
   struct Chunk;
   void take_joined(std::size_t file);
   void end_unended();
-  std::int64_t least_slice_ns() const;
 
   const MergePlan& plan_;
   MergeOutput& output_;

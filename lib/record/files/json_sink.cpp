@@ -17,25 +17,21 @@ namespace traceloom::record {
 
 std::string recorder_json(const RecorderCounts& counts) {
   constexpr std::size_t kMostOfError = 100;  // room is kept for a short one
-  std::string text;
-  JsonWriter json(text);
-  const auto number = [&](const char* key, auto value) { json.member(key, value); };
-  const auto number_if_any = [&](const char* key, std::uint64_t value) {
-    if (value > 0) number(key, value);
-  };
-  json.begin_object();
-  number("events", counts.events);
-  number("dropped", counts.dropped);
-  if (counts.is_ring) number("when_full", "ring");
-  number("lost", counts.lost);
-  number_if_any("unnamed", counts.unnamed);
-  number_if_any("recovered", counts.recovered);
-  number_if_any("damaged", counts.damaged);
-  if (!counts.error.empty())
-    number("error", std::string_view(counts.error).substr(0, kMostOfError));
-  if (counts.clock_error_ns) number("clock_error_ns", *counts.clock_error_ns);
-  json.end_object();
-  return text;
+  return json_object([&](JsonWriter& json) {
+    const auto member_if_any = [&](std::string_view key, std::uint64_t value) {
+      if (value > 0) json.member(key, value);
+    };
+    json.member("events", counts.events);
+    json.member("dropped", counts.dropped);
+    if (counts.is_ring) json.member("when_full", "ring");
+    json.member("lost", counts.lost);
+    member_if_any("unnamed", counts.unnamed);
+    member_if_any("recovered", counts.recovered);
+    member_if_any("damaged", counts.damaged);
+    if (!counts.error.empty())
+      json.member("error", std::string_view(counts.error).substr(0, kMostOfError));
+    json.member_if("clock_error_ns", counts.clock_error_ns);
+  });
 }
 
 namespace {

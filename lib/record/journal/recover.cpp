@@ -68,8 +68,7 @@ TimeLine line_of(const DeadJournal& journal) {
   else if (segments.empty())
     segments = {segment_until_now(journal)};
   for (const TimeLine::Segment& segment : segments) check_speed(journal.path(), segment);
-  std::sort(segments.begin(), segments.end(),
-            [](const auto& a, const auto& b) { return a.ticks < b.ticks; });
+  std::ranges::sort(segments, [](const auto& a, const auto& b) { return a.ticks < b.ticks; });
   if (!is_possible(layout.start.realtime_ns))
     refuse(journal.path(), "is damaged: its clock cannot be");
   return {layout.start, std::move(segments)};
@@ -167,7 +166,7 @@ class JournalRest {
       const Chunk chunk{&header, journal.written_of(header), header.committed.load()};
       if (chunk.from < chunk.to) chunks_.push_back(chunk);
     }
-    std::sort(chunks_.begin(), chunks_.end(), [](const Chunk& a, const Chunk& b) {
+    std::ranges::sort(chunks_, [](const Chunk& a, const Chunk& b) {
       return a.header->sequence < b.header->sequence;
     });
   }
@@ -286,12 +285,11 @@ std::string trace_of(const DeadJournal& journal, const std::vector<std::string>&
            fmt::format("is about {}, which is not the name of an unfinished trace", told.string()));
   std::error_code error;
   const fs::path folder = fs::weakly_canonical(told.parent_path(), error);
-  const bool is_named =
-      !error && std::any_of(folders.begin(), folders.end(), [&](const std::string& named) {
-        std::error_code failure;
-        const fs::path whole = fs::weakly_canonical(named, failure);
-        return !failure && is_in_or_below(folder, whole);
-      });
+  const bool is_named = !error && std::ranges::any_of(folders, [&](const std::string& named) {
+    std::error_code failure;
+    const fs::path whole = fs::weakly_canonical(named, failure);
+    return !failure && is_in_or_below(folder, whole);
+  });
   if (!is_named)
     throw Error(
         journal.path(),
@@ -415,7 +413,7 @@ std::vector<std::string> journals_in(const std::string& folder, std::optional<st
     if (name.starts_with(prefix) && name.ends_with(".journal")) paths.push_back(entry.path());
   }
   if (error) throw system_error(folder, error.value());
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   return paths;
 }
 

@@ -47,8 +47,7 @@ std::string seconds_text(double seconds) {
   const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), seconds,
                                           std::chars_format::fixed);
   std::string text(buffer.data(), end);
-  if (std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '-'; }))
-    text += ".0";
+  if (std::ranges::all_of(text, [](char c) { return is_digit(c) || c == '-'; })) text += ".0";
   return text;
 }
 
@@ -130,8 +129,7 @@ std::string NameTemplate::expand(const RunIdentity& run, const Position* positio
 }
 
 bool NameTemplate::mentions(std::string_view name) const {
-  return std::any_of(parts_.begin(), parts_.end(),
-                     [&](const Part& part) { return part.name == name; });
+  return std::ranges::any_of(parts_, [&](const Part& part) { return part.name == name; });
 }
 
 bool NameTemplate::tells_ranks() const {
@@ -139,8 +137,7 @@ bool NameTemplate::tells_ranks() const {
 }
 
 bool NameTemplate::tells_positions() const {
-  return std::any_of(parts_.begin(), parts_.end(),
-                     [](const Part& part) { return names_position(part.name); });
+  return std::ranges::any_of(parts_, [](const Part& part) { return names_position(part.name); });
 }
 
 // `any_rank` lets the ranks of all processes match, not only those of `run`. Placeholders of
