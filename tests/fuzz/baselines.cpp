@@ -1,5 +1,5 @@
-// Baselines: a file is refused with an Error, or what it holds is written and read again; packed, it
-// holds the same.
+// Baselines: a file is refused with an Error, or what it holds is written and read again; packed,
+// it holds the same.
 #include "base/problems.h"
 #include "comparison/captures/baseline.h"
 #include "fuzz/fuzz.h"
