@@ -80,8 +80,9 @@ RunFile describe_file(const std::string& path, const CollectedEvents& file, cons
 template <typename Row>
 bool map_times(Row& row, const TimeMap& times) {
   if constexpr (std::is_base_of_v<HostSpan, Row>) {
-    const std::int64_t end_ns = times.end_or_same(row.start_ns, row.end_ns);
-    if (!times.map(row.start_ns, row.start_ns)) return false;
+    std::int64_t end_ns = 0;
+    if (!times.map_end(row.start_ns, row.end_ns, end_ns) || !times.map(row.start_ns, row.start_ns))
+      return false;
     row.end_ns = std::max(row.start_ns, end_ns);
     return true;
   } else {
@@ -169,6 +170,7 @@ class RankSorter {
     std::apply([&](auto... column) { (spread(column), ...); }, kEventColumns);
     for (auto& [rank, columns] : by_rank) {
       columns.file = part.file;
+      columns.shrink_to_fit();  // a chunk of a merge may have few spans of each of many ranks
       ranks_[rank].push_back(std::move(columns));
     }
   }

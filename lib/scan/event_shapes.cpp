@@ -1,5 +1,6 @@
 #include "scan/event_shapes.h"
 
+#include "base/ascii.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "scan/event_key.h"

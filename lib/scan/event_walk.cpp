@@ -1,5 +1,6 @@
 #include "scan/event_walk.h"
 
+#include "base/ascii.h"
 #include "base/json_string.h"
 #include "scan/event_key.h"
 

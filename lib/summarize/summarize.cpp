@@ -228,7 +228,7 @@ RunRequest run_request(const SummaryRequest& request) {
                  .progress = request.progress,
                  .team = request.team};
   // With these options there are at least as many rows as names.
-  if (request.by.name && request.ranks.empty())
+  if (request.by.name && request.ranks.empty() && !request.time)
     run.check_names = [&request](std::size_t names) { check_names(request, names); };
   return run;
 }
