@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -192,7 +191,7 @@ void count_bytes(Collective& what) {
 void append_messages(std::map<Key, std::vector<Collective>>& messages, MatchedCollectives& found) {
   for (auto& [key, ends] : messages) {
     const std::int64_t transfer_ns =
-        std::ranges::min(ends | std::views::transform(&Collective::latency_ns));
+        std::ranges::min_element(ends, {}, &Collective::latency_ns)->latency_ns();
     for (Collective& end : ends) {
       if (ends.size() > 1) end.transfer_ns = transfer_ns;
       found.single.push_back(std::move(end));

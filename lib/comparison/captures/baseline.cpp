@@ -18,7 +18,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -386,9 +385,9 @@ std::string baseline_json(const Baseline& baseline) {
       json.member("reason", version.reason);
       write_list(json, "numbers", version.numbers);
     });
-    write_list(json, "texts",
-               std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(texts.size())) |
-                   std::views::transform([&](std::uint32_t number) { return texts[number]; }));
+    json.begin_array("texts");
+    for (std::uint32_t number = 0; number < texts.size(); ++number) json.value(texts[number]);
+    json.end_array();
     json.key("captures");
     json.raw(captures);
   });
