@@ -336,7 +336,8 @@ struct EventColumns {
     wire(file);
     for_each_column([&](auto& rows) { wire(rows); });
   }
-  bool empty() const;
+  bool empty() const { return rows() == 0; }
+  std::size_t rows() const;
   void shrink_to_fit() {
     for_each_column([](auto& rows) { rows.shrink_to_fit(); });
   }
@@ -358,9 +359,8 @@ void EventColumns::for_each_column(Use use) {
   std::apply([&](auto... column) { (use(this->*column), ...); }, kEventColumns);
 }
 
-inline bool EventColumns::empty() const {
-  return std::apply([&](auto... column) { return ((this->*column).empty() && ...); },
-                    kEventColumns);
+inline std::size_t EventColumns::rows() const {
+  return std::apply([&](auto... column) { return ((this->*column).size() + ...); }, kEventColumns);
 }
 
 // The numbers of texts in other tables, by their numbers in these.
