@@ -257,12 +257,40 @@ void add_composer_steps(const std::vector<EventColumns>& parts, StepList& list) 
   list.list.shrink_to_fit();
 }
 
-// Uses the times of the host, otherwise those of devices.
+// Calls use(interval) for each event that was recorded, whatever columns are wanted besides.
+template <typename Use>
+void for_each_time(const EventColumns& part, Use use) {
+  for (const HostSpan& span : part.hosts) use(span.interval());
+  for (const HostSpan& span : part.operators) use(span.interval());
+  for (const HostSpan& span : part.calls) use(span.interval());
+  for (const HostSpan& span : part.devices) use(span.interval());
+  for (const MarkedSpan& span : part.marks)
+    if (span.mark != SpanMark::module) use(span.interval());
+}
+
+// Returns the time from the first to the last event of each file; overlapping times are united.
+Intervals times_of_files(const std::vector<EventColumns>& parts) {
+  std::map<std::size_t, Interval> files;
+  for (const EventColumns& part : parts)
+    for_each_time(part, [&](const Interval& time) {
+      const auto [file, is_new] = files.try_emplace(part.file, time);
+      if (is_new) return;
+      file->second.from_ns = std::min(file->second.from_ns, time.from_ns);
+      file->second.to_ns = std::max(file->second.to_ns, time.to_ns);
+    });
+  if (files.size() == 1) return {files.begin()->second};  // kept even if the file spans no time
+  Intervals times;
+  times.reserve(files.size());
+  for (const auto& [file, time] : files) times.push_back(time);
+  return unite(std::move(times));
+}
+
 std::vector<Step> unmarked_steps(const std::vector<EventColumns>& parts) {
-  Intervals times = times_of_files(parts, Recorded::host);
-  if (times.empty()) times = times_of_files(parts, Recorded::device);
   std::vector<Step> steps;
-  for (const Interval& time : times) steps.emplace_back().host = time;
+  for (const Interval& time : times_of_files(parts)) {
+    Step& step = steps.emplace_back();
+    step.time = step.host = time;
+  }
   return steps;
 }
 
@@ -359,7 +387,7 @@ StepList find_steps(const std::vector<EventColumns>& parts) {
   if (steps.kind == StepKind::xla) {
     extend_to_next(parts, list);
     steps.open_end = !list.back().counted;
-  } else {
+  } else if (steps.kind != StepKind::none) {
     extend_by_devices(parts, list);
     steps.dropped = leave_out_tails(list);
   }
@@ -429,21 +457,6 @@ void align_runs(std::vector<RankEvents>& ranks, bool common_clock) {
 
 namespace {
 
-template <typename Use>
-void for_each_time(const EventColumns& part, Recorded what, Use use) {
-  if (what != Recorded::device) {
-    for (const HostSpan& span : part.hosts) use(span.interval());
-    for (const HostSpan& span : part.operators) use(span.interval());
-  }
-  if (what != Recorded::host) {
-    for (const HostSpan& span : part.calls) use(span.interval());
-    for (const HostSpan& span : part.devices) use(span.interval());
-  }
-  if (what == Recorded::all)
-    for (const MarkedSpan& span : part.marks)
-      if (span.mark != SpanMark::module) use(span.interval());
-}
-
 // Returns the longest interval of `window` that is not in the set; empty if there is none.
 Interval longest_free(const Interval& window, const Intervals& set) {
   Interval longest;
@@ -476,35 +489,19 @@ std::vector<Intervals> recorded_in(const Intervals& breaks,
     for (; window != breaks.end() && window->from_ns < time.to_ns; ++window)
       recorded[static_cast<std::size_t>(window - breaks.begin())].push_back(time);
   };
-  for (const EventColumns& part : parts) for_each_time(part, Recorded::all, add);
+  for (const EventColumns& part : parts) for_each_time(part, add);
   for (Intervals& times : recorded) times = unite(std::move(times));
   return recorded;
 }
 
 }  // namespace
 
-Intervals times_of_files(const std::vector<EventColumns>& parts, Recorded what) {
-  std::map<std::size_t, Interval> files;
-  for (const EventColumns& part : parts)
-    for_each_time(part, what, [&](const Interval& time) {
-      const auto [file, is_new] = files.try_emplace(part.file, time);
-      if (is_new) return;
-      file->second.from_ns = std::min(file->second.from_ns, time.from_ns);
-      file->second.to_ns = std::max(file->second.to_ns, time.to_ns);
-    });
-  if (files.size() == 1) return {files.begin()->second};  // kept even if the file spans no time
-  Intervals times;
-  times.reserve(files.size());
-  for (const auto& [file, time] : files) times.push_back(time);
-  return unite(std::move(times));
-}
-
 Intervals find_unrecorded(const std::vector<EventColumns>& parts, const StepList& steps) {
   Intervals unrecorded;
   const bool several = std::ranges::any_of(
       parts, [&](const EventColumns& part) { return part.file != parts.front().file; });
   if (several) {
-    const Intervals times = times_of_files(parts, Recorded::all);
+    const Intervals times = times_of_files(parts);
     for (std::size_t i = 1; i < times.size(); ++i)
       unrecorded.push_back({times[i - 1].to_ns, times[i].from_ns});
   }

@@ -29,8 +29,8 @@ namespace traceloom {
 //    device work have ended.
 // 4. Composer: from the begin of the wait for data, or else of event/batch, to the end of
 //    event/batch.
-// 5. Without marks: one step with number 0 from the first to the last event of each file; files of
-//    the same time share one.
+// 5. Without marks: one step with number 0 from the first to the last event of each file, whether
+//    of its host, its calls or its devices; files of the same time share one.
 //
 // The tail of torch steps and iterations does not count: steps after the last one with device work,
 // and the last one if it has less than 0.8 of the device work of the previous one (of the same
@@ -56,7 +56,7 @@ struct Step {
   std::uint32_t run = 0;         // how often numbers had started again before it: see steps.h
   Interval time;                 // time for which statistics are computed
   Interval host;                 // range that the host marked; with Composer the batch alone
-  std::uint64_t device_ops = 0;  // number of device operations launched in it
+  std::uint64_t device_ops = 0;  // number of device operations launched in it, if it is marked
   bool counted = true;           // false for a step that counts in no mean
 };
 
@@ -133,20 +133,11 @@ class RunCounter {
 // clock, the n-th run of a rank stays the n-th.
 void align_runs(std::vector<RankEvents>& ranks, bool common_clock);
 
-// times_of_files, find_unrecorded: when a rank was recorded. Between two recordings nothing is
-// known about the rank, so it does not count as idle there.
+// find_unrecorded: when a rank was not recorded. Between two recordings nothing is known about the
+// rank, so it does not count as idle there.
 //
 //   rank.unrecorded = find_unrecorded(rank.parts, rank.steps);
 //   if (holds_any(rank.unrecorded, gap)) ...                    // two runs, and no gap of one
-
-enum class Recorded : std::uint8_t {
-  host,    // hosts and operators
-  device,  // devices and calls
-  all,
-};
-
-// Returns the time from the first to the last event of each file; overlapping times are united.
-Intervals times_of_files(const std::vector<EventColumns>& parts, Recorded what);
 
 // Returns the times at which nothing was recorded: between the files of a rank, and, for files that
 // a merge has joined, between two steps of torch whose numbers are not consecutive. There it is the

@@ -122,6 +122,20 @@ TEST_CASE("steps: where none are marked all of it is one") {
   CHECK(steps_of(TraceText().c("memory", 1, R"({"rss": 1})").array()).list.empty());
 }
 
+TEST_CASE("steps: an unmarked step lasts from the first to the last event, whosever it is") {
+  TraceText trace;
+  trace.cat("cpu_op").x("aten::zero_", 10, 50);
+  trace.cat("cuda_runtime").x("cudaGraphLaunch", 100, 8, R"({"correlation": 2})");
+  trace.cat("kernel").x("k", -20, 5, kernel(99)).x("k", 120, 4990, kernel(2));
+  const StepList steps = steps_of(trace.array());
+  REQUIRE(steps.list.size() == 1);
+  CHECK(steps.list.at(0).time == Interval{0, 5'130'000});
+  CHECK(steps.list.at(0).host == steps.list.at(0).time);
+  const StepList calls =
+      steps_of(TraceText().cat("cuda_runtime").x("cudaFree", 5, 30).x("cudaFree", 50, 10).array());
+  CHECK(calls.list.at(0).time == Interval{0, 55'000});
+}
+
 TEST_CASE("steps: of a merged file between whose cycles the clock was set back") {
   constexpr std::int64_t kSyncUs = 1'795'000'000'000'000;
   constexpr std::int64_t kSecondUs = 1'000'000;
