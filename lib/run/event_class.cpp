@@ -271,6 +271,18 @@ EventClass classify_host(std::string_view name) {
   return found;
 }
 
+// True for the categories of torch's operators, in lower case.
+bool is_operator_category(std::string_view lower) {
+  return lower == "cpu_op" || lower == "operator";
+}
+
+// True for names that a program or torch itself gives to a time around operators.
+bool is_annotation(std::string_view name, std::string_view category) {
+  const std::string lower = to_lower(category);
+  return lower == "user_annotation" ||
+         (is_operator_category(lower) && !is_operator(name, category));
+}
+
 // True for "cuLaunchKernel", "cudaMemcpyAsync", "hipLaunchKernel", but not for "cublas..." or
 // "custom_call".
 bool is_runtime_call(std::string_view name) {
@@ -316,8 +328,7 @@ bool is_communication_kernel(std::string_view name) {
 }
 
 bool is_operator(std::string_view name, std::string_view category) {
-  const std::string lower = to_lower(category);
-  if (lower != "cpu_op" && lower != "operator") return false;
+  if (!is_operator_category(to_lower(category))) return false;
   for (const std::string_view start :
        {"ProfilerStep#", "enumerate(DataLoader)#", "enumerate(DataPipe)#", "Optimizer."})
     if (name.starts_with(start)) return false;
@@ -329,6 +340,10 @@ EventClass classify(std::string_view name, std::string_view category) {
   if (row == nullptr) {
     EventClass host = classify_host(name);
     host.is_operator = is_operator(name, category);
+    if (host.role == Role::cpu && host.mark == SpanMark::none && is_annotation(name, category)) {
+      host.role = Role::other;
+      host.mark = SpanMark::annotation;
+    }
     return host;
   }
   EventClass found{row->place, row->role};

@@ -158,6 +158,13 @@ struct RankEvents {
   void for_each_mark(Use use) const {
     for_each(&EventColumns::marks, use);
   }
+  // The names that programs give to times; these are also frames if the run was read with frames.
+  template <typename Use>
+  void for_each_annotation(Use use) const {
+    for_each_mark([&](const MarkedSpan& span) {
+      if (span.mark == SpanMark::annotation) use(span);
+    });
+  }
   template <typename Use>
   void for_each_memory(Use use) const {
     for_each(&EventColumns::memory, use);

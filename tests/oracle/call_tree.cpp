@@ -41,9 +41,8 @@ std::vector<Span> read_spans(const std::string& trace) {
 }
 
 int order_of(const Span& span) {
-  if (span.category == "python_function") return 0;
-  if (span.category == "user_annotation") return 1;
-  return span.is_operator() ? 2 : 3;
+  if (span.category == "python_function" || span.category == "user_annotation") return 0;
+  return span.is_operator() ? 1 : 2;
 }
 
 // The spans of the host, an outer one before those in it.

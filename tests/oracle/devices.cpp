@@ -76,9 +76,11 @@ Trace read_trace(const std::string& text) {
   const Json document = parse_json(text);
   for (const Json& event : document.find("traceEvents")->items) {
     const Piece piece = read_piece(event);
+    // A name that is given to a time covers nothing.
+    if (piece.category == "user_annotation" || piece.name.rfind("Optimizer.", 0) == 0) continue;
     if (piece.category == "cuda_runtime")
       trace.calls.push_back(piece);
-    else if (piece.category == "cpu_op" || piece.category == "user_annotation")
+    else if (piece.category == "cpu_op")
       trace.ops.push_back(piece);
     else
       trace.work.push_back(piece);

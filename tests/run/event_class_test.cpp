@@ -49,8 +49,8 @@ TEST_CASE("event class: steps are those of the host, not their copies on device 
   CHECK(classify("ProfilerStep#12", "Operator").step == 12);
   CHECK(classify("ProfilerStep#12", "").mark == SpanMark::step);
   CHECK(classify("ProfilerStep#12", "gpu_user_annotation").place == EventPlace::nowhere);
-  CHECK(classify("ProfilerStep#x", "user_annotation").mark == SpanMark::none);
-  CHECK(classify("ProfilerStep#-1", "user_annotation").mark == SpanMark::none);
+  CHECK(classify("ProfilerStep#x", "user_annotation").mark == SpanMark::annotation);
+  CHECK(classify("ProfilerStep#-1", "user_annotation").mark == SpanMark::annotation);
 }
 
 TEST_CASE("event class: calls of torch modules are functions of Python") {
@@ -86,6 +86,19 @@ TEST_CASE("event class: what is around steps is no work of its own") {
   CHECK(classify("c10d::allreduce_", "cpu_op").role == Role::cpu);
 }
 
+TEST_CASE("event class: a name that a program gives to a time is no work") {
+  const EventClass annotation{EventPlace::host, Role::other, SpanMark::annotation};
+  CHECK(classify("train", "user_annotation") == annotation);
+  CHECK(classify("Optimizer.step#SGD.step", "cpu_op") == annotation);
+  CHECK(classify("DistributedDataParallel.forward", "Operator") == annotation);
+  CHECK(classify("aten::mm", "cpu_op").role == Role::cpu);
+  CHECK(classify("train", "python").role == Role::cpu);
+  CHECK(classify("train", "").role == Role::cpu);
+  CHECK(classify("event/forward", "user_annotation").mark == SpanMark::forward);
+  CHECK(classify("c10d::allreduce_", "user_annotation").role == Role::cpu);
+  CHECK(classify("nccl:all_reduce", "user_annotation").role == Role::communication);
+}
+
 TEST_CASE("event class: iterations of vLLM and SGLang are steps of two kinds") {
   const auto mark = [](const char* name) { return classify(name, "user_annotation").mark; };
   CHECK(mark("execute_512_context_1(sq512sk512)_generation_0(sq0sk0)") == SpanMark::prefill);
@@ -93,9 +106,9 @@ TEST_CASE("event class: iterations of vLLM and SGLang are steps of two kinds") {
   CHECK(mark("execute_context_0(0)_generation_8(8)") == SpanMark::decode);
   CHECK(mark("execute_264_context_1(sq256)_generation_8(sq8)") == SpanMark::prefill);
   CHECK(mark("execute_0_context_0(sq0)_generation_0(sq0)") == SpanMark::rest);
-  CHECK(mark("execute_model") == SpanMark::none);
-  CHECK(mark("execute_8_context_") == SpanMark::none);
-  CHECK(mark("execute_8_context_1(") == SpanMark::none);
+  CHECK(mark("execute_model") == SpanMark::annotation);
+  CHECK(mark("execute_8_context_") == SpanMark::annotation);
+  CHECK(mark("execute_8_context_1(") == SpanMark::annotation);
   CHECK(mark("step[EXTEND bs=15 toks=15360]") == SpanMark::prefill);
   CHECK(mark("step[MIXED bs=15 toks=99]") == SpanMark::prefill);
   CHECK(mark("step[DECODE bs=32]") == SpanMark::decode);

@@ -61,6 +61,7 @@ SpanCounts count_spans(const RankEvents& rank) {
   SpanCounts counts;
   std::set<std::int32_t> devices;
   rank.for_each_host([&](const HostSpan&) { ++counts.hosts; });
+  rank.for_each_annotation([&](const HostSpan&) { ++counts.hosts; });
   rank.for_each_call([&](const CallSpan&) { ++counts.calls; });
   rank.for_each_device([&](const DeviceSpan& span) {
     ++counts.spans;
@@ -108,6 +109,7 @@ CategorySums sum_categories(const Run& run, const RankEvents& rank) {
     add_to(sum.total_ns, span.end_ns - span.start_ns);
   };
   rank.for_each_host(add);
+  rank.for_each_annotation(add);
   rank.for_each_call(add);
   rank.for_each_device(add);
   return {sums.begin(), sums.end()};

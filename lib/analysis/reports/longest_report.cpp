@@ -56,7 +56,10 @@ std::vector<LongSpan> longest_of_rank(const Run& run, const RankEvents& rank, st
   };
   const auto add_host = [&](const HostSpan& span) { add({span, rank.rank}); };
   rank.for_each_host(add_host);
-  rank.for_each_frame(add_host);
+  rank.for_each_annotation(add_host);
+  rank.for_each_frame([&](const HostSpan& span) {
+    if (run.labels.kind(span.label).mark != SpanMark::annotation) add_host(span);
+  });
   rank.for_each_call(add_host);
   rank.for_each_device([&](const DeviceSpan& span) {
     add({span, rank.rank, kNoId, span.device, span.stream});

@@ -86,6 +86,7 @@ void for_each_role_span(const Run& run, const RankEvents& rank,
   });
   rank.for_each_call([&](const CallSpan& span) { use_host(Role::runtime, span); });
   for_each_code_frame(run, rank, [&](const HostSpan& span) { use_host(Role::host_code, span); });
+  rank.for_each_annotation([&](const HostSpan& span) { use_host(Role::other, span); });
   for_each_device_role(run, rank, use_device);
 }
 
@@ -104,7 +105,9 @@ void for_each_device_role(const Run& run, const RankEvents& rank,
 
 RoleSets find_role_sets(const Run& run, const RankEvents& rank) {
   ByEnum<Role, IntervalPacker> packers;
-  const auto add = [&](Role role, const HostSpan& span) { packers[role].add(span.interval()); };
+  const auto add = [&](Role role, const HostSpan& span) {
+    if (role != Role::other) packers[role].add(span.interval());
+  };
   for_each_role_span(run, rank, add, add);
   RoleSets sets;
   for (const Role role : kRoles) sets[role] = packers[role].finish();

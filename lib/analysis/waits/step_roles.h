@@ -86,9 +86,10 @@ struct RankRoles {
 // runs with the data: in files of Composer 0.7 and 0.8 the loader's span surrounds both.
 std::vector<HostSpan> find_loader_spans(const RankEvents& rank);
 
-// Calls one of both functions for each event that has a role, and for each role in no set order. A
-// kernel is communication by its name, or if the External id of its launch belongs to a host range
-// that is a collective ("nccl:all_reduce").
+// Calls one of both functions for each event that has a role, and for each role in no set order.
+// Spans with Role::other are names of times: annotations, and what is not understood. A kernel is
+// communication by its name, or if the External id of its launch belongs to a host range that is a
+// collective ("nccl:all_reduce").
 void for_each_role_span(const Run& run, const RankEvents& rank,
                         const std::function<void(Role, const HostSpan&)>& use_host,
                         const std::function<void(Role, const DeviceSpan&)>& use_device);

@@ -124,7 +124,7 @@ class RoleSpans {
         sources.run, sources.events(),
         [&](Role role, const HostSpan& span) {
           const bool is_work = role == Role::cpu && !has_devices;
-          if (is_around(span))
+          if (role != Role::other && is_around(span))
             add_span(role, span.interval(), kNoLabel, span.label,
                      is_work ? sources.modules.around(span) : kNoModule);
         },
