@@ -18,6 +18,7 @@ struct CategoryRow {
   std::string_view category;  // category in lower case
   EventPlace place;
   Role role;
+  SpanMark mark = SpanMark::none;
 };
 
 constexpr std::string_view kPythonCategory = "python_function";
@@ -54,7 +55,7 @@ constexpr CategoryRow kCategories[] = {
     {"cuda_event", EventPlace::nowhere, Role::other},
     {"cuda_profiler_range", EventPlace::nowhere, Role::other},
     {"mtia_insight", EventPlace::nowhere, Role::other},
-    {"overhead", EventPlace::nowhere, Role::other},
+    {"overhead", EventPlace::nowhere, Role::other, SpanMark::overhead},
     {"trace", EventPlace::nowhere, Role::other},
 };
 
@@ -346,7 +347,7 @@ EventClass classify(std::string_view name, std::string_view category) {
     }
     return host;
   }
-  EventClass found{row->place, row->role};
+  EventClass found{row->place, row->role, row->mark};
   for (const NameRow& known : kNames)
     if (known.category == row->category && known.name == name) found = {known.place, known.role};
   if (found.role == Role::kernel && is_communication_kernel(name)) found.role = Role::communication;

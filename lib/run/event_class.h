@@ -66,6 +66,7 @@ enum class SpanMark : std::uint8_t {
   collective_op,  // torch's operator around it: "c10d::_allgather_base_"
   module,         // a call of a torch module; its label has no mark, see EventClass::is_module
   annotation,     // a name that a program gives to a time (record_function): it covers nothing
+  overhead,       // the profiler's own time, at no place: "Activity Buffer Request"
 };
 
 // True for marks whose args describe the tensors.

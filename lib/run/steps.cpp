@@ -257,7 +257,7 @@ void add_composer_steps(const std::vector<EventColumns>& parts, StepList& list) 
   list.list.shrink_to_fit();
 }
 
-// Calls use(interval) for each event that was recorded, whatever columns are wanted besides.
+// Calls use(interval) for each event of the program, whatever columns are wanted besides.
 template <typename Use>
 void for_each_time(const EventColumns& part, Use use) {
   for (const HostSpan& span : part.hosts) use(span.interval());
@@ -265,7 +265,7 @@ void for_each_time(const EventColumns& part, Use use) {
   for (const HostSpan& span : part.calls) use(span.interval());
   for (const HostSpan& span : part.devices) use(span.interval());
   for (const MarkedSpan& span : part.marks)
-    if (span.mark != SpanMark::module) use(span.interval());
+    if (span.mark != SpanMark::module && span.mark != SpanMark::overhead) use(span.interval());
 }
 
 // Returns the time from the first to the last event of each file; overlapping times are united.

@@ -99,6 +99,12 @@ TEST_CASE("event class: a name that a program gives to a time is no work") {
   CHECK(classify("nccl:all_reduce", "user_annotation").role == Role::communication);
 }
 
+TEST_CASE("event class: the profiler's own time is marked and has no place") {
+  const EventClass overhead{EventPlace::nowhere, Role::other, SpanMark::overhead};
+  CHECK(classify("Activity Buffer Request", "overhead") == overhead);
+  CHECK(classify("PyTorch Profiler (0)", "Trace").mark == SpanMark::none);
+}
+
 TEST_CASE("event class: iterations of vLLM and SGLang are steps of two kinds") {
   const auto mark = [](const char* name) { return classify(name, "user_annotation").mark; };
   CHECK(mark("execute_512_context_1(sq512sk512)_generation_0(sq0sk0)") == SpanMark::prefill);

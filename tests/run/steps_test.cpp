@@ -136,6 +136,22 @@ TEST_CASE("steps: an unmarked step lasts from the first to the last event, whose
   CHECK(calls.list.at(0).time == Interval{0, 55'000});
 }
 
+TEST_CASE("steps: the profiler's own time is marked and makes no step longer") {
+  TraceText trace;
+  trace.cat("cpu_op").x("aten::mm", 100, 60);
+  trace.tid("0").cat("overhead").x("Activity Buffer Request", 110, 500);
+  const Run run = read_texts({{"rank0.json", trace.array()}});
+  CHECK(run.ranks.at(0).steps.list.at(0).time == Interval{0, 60'000});
+  std::vector<Interval> overhead;
+  run.ranks.at(0).for_each_mark([&](const MarkedSpan& span) {
+    if (span.mark == SpanMark::overhead) overhead.push_back(span.interval());
+  });
+  CHECK(overhead == std::vector<Interval>{{10'000, 510'000}});
+  CHECK(read_texts({{"rank0.json", TraceText().cat("overhead").x("Flush", 5, 9).array()}})
+            .ranks.at(0)
+            .steps.list.empty());
+}
+
 TEST_CASE("steps: of a merged file between whose cycles the clock was set back") {
   constexpr std::int64_t kSyncUs = 1'795'000'000'000'000;
   constexpr std::int64_t kSecondUs = 1'000'000;
