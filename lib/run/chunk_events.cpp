@@ -17,6 +17,8 @@ namespace {
 
 // The name of a call that is known only by its arrow.
 constexpr std::string_view kLaunchArrow = "HostToDevice";
+// The category of torch's arrows from calls to device work.
+constexpr std::string_view kCallArrow = "ac2g";
 
 // Compares a constant number of bytes, which takes no call: all operators are asked.
 bool is_external_key(std::string_view key) {
@@ -85,8 +87,8 @@ void ChunkEvents::add(const Event& event, const EventTiming& timing) {
     add_begin_end(event, timing.start_ns);
   else if (wanted_.spans != nullptr)
     return;
-  else if (event.phase == 's')
-    add_launch(event, timing.start_ns);
+  else if (event.phase == 's' || event.phase == 'f')
+    add_arrow(event, timing.start_ns);
   else if (wanted_.samples && event.phase == 'C')
     add_counter(event, timing.start_ns);
   else if (wanted_.samples && (event.phase == 'i' || event.phase == 'I'))
@@ -165,6 +167,7 @@ void ChunkEvents::add_device(const Event& event, const HostSpan& span) {
       continue;
     --missing;
   }
+  if (device.correlation != kNoId) note_correlation(span.start_ns);
   columns_.devices.push_back(device);
 }
 
@@ -208,7 +211,24 @@ void ChunkEvents::add_call(const Event& event, const HostSpan& span) {
       continue;
     --missing;
   }
+  if (call.correlation != kNoId) note_correlation(span.start_ns);
   columns_.calls.push_back(call);
+}
+
+void ChunkEvents::note_correlation(std::int64_t start_ns) {
+  if (with_correlation_.size() <= track())
+    with_correlation_.resize(track() + std::size_t{1}, std::numeric_limits<std::int64_t>::min());
+  with_correlation_[track()] = start_ns;
+}
+
+void ChunkEvents::add_arrow(const Event& event, std::int64_t start_ns) {
+  const std::string_view category = unquoted(event.text(Key::cat));
+  if (category == kLaunchArrow && event.phase == 's') return add_launch(event, start_ns);
+  if (category != kCallArrow) return;
+  // In nearly all files the arrow stands behind a span that has a correlation.
+  if (track() < with_correlation_.size() && with_correlation_[track()] == start_ns) return;
+  if (const std::optional<std::int64_t> id = json_integer(event.text(Key::id)))
+    columns_.arrows.push_back({start_ns, *id, track(), event.phase == 'f'});
 }
 
 void ChunkEvents::add_on_row(const Event& event, const HostSpan& span) {
@@ -235,7 +255,6 @@ void ChunkEvents::add_on_row(const Event& event, const HostSpan& span) {
 // arrow's name holds its first id, before a merge may have changed the id. The upper half of that
 // id is the connection of the work.
 void ChunkEvents::add_launch(const Event& event, std::int64_t start_ns) {
-  if (unquoted(event.text(Key::cat)) != kLaunchArrow) return;
   const std::string_view name = unquoted(event.text(Key::name));
   if (!name.starts_with(kLaunchArrow)) return;
   const std::optional<std::int64_t> id = json_integer(name.substr(kLaunchArrow.size()));
@@ -323,6 +342,7 @@ void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns&
   append(columns.memory, columns_.memory, numbers);
   append(columns.counters, columns_.counters, numbers);
   append(columns.on_rows, columns_.on_rows, numbers);
+  append(columns.arrows, columns_.arrows, numbers);
 }
 
 void ChunkEvents::reset() {
@@ -333,6 +353,7 @@ void ChunkEvents::reset() {
   begin_end_.clear();
   payloads_.clear();
   notes_.clear();
+  with_correlation_.clear();
   reading_.clear();
   row_names_.clear();
   phases_ = {};

@@ -86,6 +86,8 @@ class ChunkEvents {
   std::uint32_t shapes_of(std::string_view written);
   void add_call(const Event& event, const HostSpan& span);
   void add_on_row(const Event& event, const HostSpan& span);
+  void note_correlation(std::int64_t start_ns);
+  void add_arrow(const Event& event, std::int64_t start_ns);
   void add_launch(const Event& event, std::int64_t start_ns);
   void add_mark(const Event& event, const HostSpan& span, const EventClass& kind);
   void add_begin_end(const Event& event, std::int64_t start_ns);
@@ -96,6 +98,8 @@ class ChunkEvents {
   std::vector<HostSpan> spans_;
   std::vector<HostSpan> hosts_;
   std::vector<MarkedSpan> marks_;
+  // By row: the begin of the last call or work that has a correlation.
+  std::vector<std::int64_t> with_correlation_;
   BeginEndBatch begin_end_;
   std::vector<std::uint32_t> payloads_;
   std::vector<BatchNote> notes_;

@@ -1,5 +1,6 @@
 #include "run/event_collector.h"
 
+#include "run/launch_ids.h"
 #include "select/selection.h"
 
 #include <algorithm>
@@ -491,6 +492,7 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
   place_row_spans(files_[file].parts, files_[file].row_names, {labels_, tracks_, details_},
                   wanted_.frames);
   name_devices_by_rows(files_[file].parts, files_[file].row_names, tracks_);
+  link_launches(files_[file].parts);
   if (wanted_.spans != nullptr) mark_device_rows(file);
   files_[file].row_names.clear();
   files_[file].end(end);

@@ -179,6 +179,20 @@ struct RowSpan : HostSpan {
   std::uint32_t detail = kNoDetail;
 };
 
+// One end of an arrow of torch from a call of the runtime to the work that it launched ("ac2g").
+struct ArrowEnd {
+  std::int64_t start_ns;
+  std::int64_t id;
+  std::uint32_t track;  // number in Tracks
+  bool is_end;
+
+  friend auto operator<=>(const ArrowEnd& a, const ArrowEnd& b) {
+    return std::tie(a.is_end, a.track, a.start_ns, a.id) <=>
+           std::tie(b.is_end, b.track, b.start_ns, b.id);
+  }
+  friend bool operator==(const ArrowEnd&, const ArrowEnd&) = default;
+};
+
 // The spans of a row that looks like a device's but is not understood.
 struct UnknownSpans {
   std::uint32_t track = 0;   // number in Tracks
@@ -326,6 +340,8 @@ struct EventColumns {
   std::vector<CallSpan> calls_outside = {};
   // Spans that move to the columns above once the file has been read to its end.
   PackedRows<RowSpan> on_rows = {};
+  // Until then: arrows at calls and work without a correlation (run/launch_ids.h).
+  std::vector<ArrowEnd> arrows = {};
 
   // Calls use(rows) for each column of kEventColumns.
   template <typename Use>
@@ -352,7 +368,7 @@ inline constexpr std::tuple kEventColumns(&EventColumns::spans, &EventColumns::h
                                           &EventColumns::calls, &EventColumns::devices,
                                           &EventColumns::marks, &EventColumns::unknown,
                                           &EventColumns::memory, &EventColumns::counters,
-                                          &EventColumns::on_rows);
+                                          &EventColumns::on_rows, &EventColumns::arrows);
 
 template <typename Use>
 void EventColumns::for_each_column(Use use) {
@@ -381,6 +397,7 @@ struct Renumbering {
     spans.track = tracks[spans.track];
     change_detail(spans.detail);
   }
+  void operator()(ArrowEnd& end) const { end.track = tracks[end.track]; }
   void operator()(MemorySample& sample) const { sample.track = tracks[sample.track]; }
   void operator()(CounterSample& sample) const {
     sample.label = labels[sample.label];
