@@ -10,10 +10,12 @@ namespace traceloom {
 namespace {
 
 // A rule compares how the names of a process and a thread begin; the first rule that fits is used.
+// The place of a device in a cluster ("/job:worker/replica:0/task:0") does not count.
 struct RowRule {
   std::string_view process;
   std::string_view thread;
   DeviceRow row;
+  std::string_view process_part = {};  // a text in the name of the process
 };
 
 constexpr DeviceRow kStreams{RowUse::work, RowMaker::xla, 3};
@@ -22,9 +24,24 @@ constexpr DeviceRow kModules{RowUse::work, RowMaker::xla, 1, true, true};
 constexpr DeviceRow kTransfers{RowUse::transfers, RowMaker::xla};
 constexpr DeviceRow kSteps{RowUse::steps, RowMaker::xla};
 constexpr DeviceRow kCopy{RowUse::copy, RowMaker::xla};
+constexpr DeviceRow kTensorFlow{RowUse::work, RowMaker::xla};
+constexpr DeviceRow kCheck{RowUse::check, RowMaker::xla};
+constexpr DeviceRow kCupti{RowUse::work, RowMaker::cupti};
 constexpr DeviceRow kUnknown{RowUse::unknown};
 
 constexpr RowRule kRules[] = {
+    // TensorFlow 1 has a row of each stream and one of all. Its other rows of a device show when
+    // the host executed operators.
+    {"/device:GPU:", "", kTensorFlow, "/stream:all"},
+    {"/device:GPU:", "", kCopy, "/stream:"},
+    {"/device:GPU:", "", kCopy, "/memcpy"},
+    {"/device:GPU:", "", kCheck, " Compute"},
+    {"/device:GPU:", "", kCheck, " Tensors"},
+    {"/gpu:", "", kTensorFlow, "/stream:all"},
+    {"/gpu:", "", kCopy, "/stream:"},
+    {"/gpu:", "", kCopy, "/memcpy"},
+    {"/gpu:", "", kCheck, " Compute"},
+    {"/gpu:", "", kCheck, " Tensors"},
     {"/device:GPU:", "Stream #", kStreams},
     {"/device:GPU:", "XLA Ops", kOps},
     {"/device:GPU:", "XLA Modules", kModules},
@@ -49,18 +66,54 @@ constexpr RowRule kRules[] = {
     {"Communication", "Plane", {RowUse::communication, RowMaker::ascend, 1}},
     {"Overlap Analysis", "", {RowUse::check, RowMaker::ascend}},
     {"CANN", "", {RowUse::calls, RowMaker::ascend}},
+    {"CPU functions", "", {RowUse::host, RowMaker::autograd}},
+    {"CUDA functions", "", {RowUse::work, RowMaker::autograd, 0, true}},
+    // nsys2json
+    {"Device ", "Stream ", kCupti},
+    {"Device ", "CUDA API", {RowUse::calls, RowMaker::cupti}},
+    {"Device ", "NVTX", kCopy},
 };
+
+// How the names of copies and fills of devices begin, in lower case.
+constexpr std::string_view kCopyNames[] = {"[memcpy]",      "[memset]",       "[cuda memcpy",
+                                           "[cuda memset",  "memcpy htod (",  "memcpy dtoh (",
+                                           "memcpy dtod (", "memset (device)"};
+// How the names of kernels of libraries begin, in lower case.
+constexpr std::string_view kKernelNames[] = {
+    "ampere_",    "volta_",  "turing_", "maxwell_",     "hopper_", "sm70_",        "sm75_",
+    "sm80_",      "sm86_",   "sm90_",   "sm100_",       "cutlass", "cudnn::",      "nccldevkernel",
+    "ncclkernel", "triton_", "cijk_",   "at::native::", "nvjet_",  "_zn2at6native"};
+// Parts of the names of template kernels, in lower case.
+constexpr std::string_view kKernelParts[] = {
+    "kernel",   "at::native::", "cub::",     "cutlass",  "cudnn",
+    "thrust::", "gemm",         "flash_fwd", "flash_bwd"};
 
 // Words that name a device with or without a number after them, in lower case.
 constexpr std::string_view kDeviceWords[] = {
-    "npu",    "tpu", "hpu", "xpu",        "ipu",         "mtia", "gaudi",
-    "neuron", "dcu", "mlu", "neuroncore", "accelerator", "gcu",  "hardware"};
+    "npu",        "tpu",         "hpu",   "xpu",      "ipu",        "mtia",
+    "gaudi",      "aiu",         "spyre", "neuron",   "dcu",        "mlu",
+    "neuroncore", "accelerator", "gcu",   "hardware", "privateuse", "privateuseone"};
 // Words that name a device only if a number or nothing follows them.
 constexpr std::string_view kShortWords[] = {"gpu", "device"};
 
 template <typename List>
 bool is_one_of(std::string_view word, const List& list) {
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
+
+template <typename List>
+bool starts_with_any(std::string_view name, const List& starts) {
+  return std::any_of(std::begin(starts), std::end(starts),
+                     [&](std::string_view start) { return name.starts_with(start); });
+}
+
+// Returns "/device:GPU:0" for "/job:worker/replica:0/task:0/device:GPU:0".
+std::string_view without_job(std::string_view process) {
+  if (process.starts_with("/job:"))
+    for (const std::string_view device : {"/device:", "/gpu:"})
+      if (const std::size_t at = process.find(device); at != process.npos)
+        return process.substr(at);
+  return process;
 }
 
 bool is_letter(char c) {
@@ -104,20 +157,41 @@ bool looks_like_device(std::string_view process) {
 }
 
 DeviceRow find_device_row(std::string_view process, std::string_view thread) {
+  const std::string_view name = without_job(process);
   for (const RowRule& rule : kRules)
-    if (process.starts_with(rule.process) && thread.starts_with(rule.thread)) return rule.row;
+    if (name.starts_with(rule.process) && thread.starts_with(rule.thread) &&
+        name.find(rule.process_part) != name.npos)
+      return rule.row;
   return looks_like_device(process) ? kUnknown : DeviceRow{};
 }
 
+void SpanNames::add(std::string_view name) {
+  const std::string lower = to_lower(name);
+  any_copies |= starts_with_any(lower, kCopyNames);
+  all_kernels &= starts_with_any(lower, kKernelNames) ||
+                 (lower.starts_with("void ") && lower.find('<') != lower.npos &&
+                  std::any_of(std::begin(kKernelParts), std::end(kKernelParts),
+                              [&](auto part) { return lower.find(part) != lower.npos; }));
+}
+
+DeviceRow find_row_by_spans(const SpanNames& names) {
+  return names.any_copies || names.all_kernels ? kCupti : DeviceRow{};
+}
+
 bool is_named_device(std::string_view process) {
-  return std::any_of(std::begin(kRules), std::end(kRules),
-                     [&](const RowRule& rule) { return process.starts_with(rule.process); });
+  return std::any_of(std::begin(kRules), std::end(kRules), [&](const RowRule& rule) {
+    return without_job(process).starts_with(rule.process);
+  });
 }
 
 std::optional<std::int32_t> device_number(std::string_view process) {
+  process = without_job(process);
+  constexpr std::string_view kPlainDevice = "Device ";
+  if (process.starts_with(kPlainDevice)) return number_at(process, kPlainDevice.size());
   constexpr std::string_view kDevice = "/device:";
-  if (!process.starts_with(kDevice)) return std::nullopt;
-  const std::size_t colon = process.find(':', kDevice.size());
+  const std::size_t kind = process.starts_with(kDevice) ? kDevice.size() : 0;
+  if (kind == 0 && !process.starts_with("/gpu:")) return std::nullopt;
+  const std::size_t colon = process.find(':', kind);
   return colon == process.npos ? std::nullopt : number_at(process, colon + 1);
 }
 

@@ -16,10 +16,18 @@ namespace traceloom {
 //   find_device_row("python3", "").use == RowUse::host
 //   find_device_row("NPU 3", "").use == RowUse::unknown
 //
+// Scripts around CUPTI name no rows: find_row_by_spans() tells their devices by what is on a row.
+//
 // The table is in event_side.cpp. To teach all commands another producer, add its rows there, and
 // the kinds of its events in lib/run/event_class.cpp.
 
-enum class RowMaker : std::uint8_t { none, xla, ascend };
+enum class RowMaker : std::uint8_t {
+  none,
+  xla,
+  ascend,
+  autograd,  // torch 1.0 to 1.7, and torch.autograd.profiler of later versions
+  cupti,     // scripts that write what CUPTI and nsys report
+};
 
 enum class RowUse : std::uint8_t {
   host,
@@ -53,6 +61,17 @@ constexpr bool is_on_device(const DeviceRow& row) {
 // The names are the decoded names of the file; either may be empty.
 DeviceRow find_device_row(std::string_view process, std::string_view thread);
 
+// SpanNames: what the names of the spans of one row, which have no known category, tell about it.
+struct SpanNames {
+  bool any_copies = false;  // a span is a copy or a fill of a device: "[MEMCPY] HtoD"
+  bool all_kernels = true;  // every span looks like a kernel: "void at::native::...<4, ...>(...)"
+
+  void add(std::string_view name);
+};
+
+// Returns the row of a device if the names tell that it is one; otherwise a row of the host.
+DeviceRow find_row_by_spans(const SpanNames& names);
+
 // True for names of devices: "/device:TPU:0", "NPU 3", "Gaudi accelerator". False for "GPU
 // Process", which is a process of a browser.
 bool looks_like_device(std::string_view process);
@@ -60,7 +79,7 @@ bool looks_like_device(std::string_view process);
 // True for processes of the table, whatever their threads are called.
 bool is_named_device(std::string_view process);
 
-// Returns 3 for "/device:GPU:3", nullopt if the name has another form.
+// Returns 3 for "/device:GPU:3" and "Device 3", nullopt if the name has another form.
 std::optional<std::int32_t> device_number(std::string_view process);
 // Returns 13 for "Stream #13(Compute)" and "Stream 13".
 std::optional<std::int32_t> stream_number(std::string_view thread);

@@ -236,7 +236,8 @@ void ChunkEvents::add_on_row(const Event& event, const HostSpan& span) {
   bool has_data_type = false;
   for (JsonWalk args(event.text(Key::args)); args.next();) {
     const std::string_view key = args.key();
-    if (key == "correlation_id" || key == "connection_id")
+    if (key == "correlation_id" || key == "connection_id" || key == "correlationId" ||
+        key == "correlation")
       found.correlation = integer_of(args);
     else if (key == "step_num")
       found.step = integer_of(args);

@@ -117,7 +117,33 @@ constexpr RowNameRule kRowNames[] = {
     {"pcie_dma", RowMaker::ascend, EventPlace::device, Role::memcpy},
     {"memset", RowMaker::ascend, EventPlace::device, Role::memset},
     {"hcom_", RowMaker::ascend, EventPlace::device, Role::communication},
+    {"[memcpy]", RowMaker::cupti, EventPlace::device, Role::memcpy},
+    {"[cuda memcpy", RowMaker::cupti, EventPlace::device, Role::memcpy},
+    {"memcpy", RowMaker::cupti, EventPlace::device, Role::memcpy},
+    {"[memset]", RowMaker::cupti, EventPlace::device, Role::memset},
+    {"[cuda memset", RowMaker::cupti, EventPlace::device, Role::memset},
+    {"memset", RowMaker::cupti, EventPlace::device, Role::memset},
 };
+
+// How the names of what Horovod does for a tensor begin; its time line has no categories. A plain
+// "ALLREDUCE" lasts from the begin of the operation to its end, the others are parts of it.
+constexpr std::string_view kHorovod[] = {"NEGOTIATE_",
+                                         "ALLREDUCE",
+                                         "ALLGATHER",
+                                         "BROADCAST",
+                                         "ALLTOALL",
+                                         "REDUCESCATTER",
+                                         "ADASUM",
+                                         "NCCL_",
+                                         "MPI_",
+                                         "GLOO_",
+                                         "CCL_",
+                                         "DDL_",
+                                         "WAIT_FOR_",
+                                         "MEMCPY_IN_",
+                                         "MEMCPY_OUT_",
+                                         "INIT_NCCL",
+                                         "INIT_FUSION_BUFFER"};
 
 // Statistics (event_side.h) and analyses must agree on which categories are work of a device.
 static_assert(std::ranges::all_of(kCategories, [](const CategoryRow& row) {
@@ -284,15 +310,6 @@ bool is_annotation(std::string_view name, std::string_view category) {
          (is_operator_category(lower) && !is_operator(name, category));
 }
 
-// True for "cuLaunchKernel", "cudaMemcpyAsync", "hipLaunchKernel", but not for "cublas..." or
-// "custom_call".
-bool is_runtime_call(std::string_view name) {
-  for (const std::string_view start : {"cuda", "cu", "hip"})
-    if (name.size() > start.size() && name.starts_with(start))
-      return name[start.size()] >= 'A' && name[start.size()] <= 'Z';
-  return false;
-}
-
 // JAX writes calls of the driver and frames of Python ("$file.py:12 run") among the spans of
 // threads.
 EventClass classify_xla_host(std::string_view name) {
@@ -318,6 +335,13 @@ EventClass classify_work(const DeviceRow& row, std::string_view name) {
 
 }  // namespace
 
+bool is_runtime_call(std::string_view name) {
+  for (const std::string_view start : {"cuda", "cu", "hip"})
+    if (name.size() > start.size() && name.starts_with(start))
+      return name[start.size()] >= 'A' && name[start.size()] <= 'Z';
+  return false;
+}
+
 bool is_communication_kernel(std::string_view name) {
   const std::string lower = to_lower(name);
   for (std::size_t at = 0; at < lower.size(); ++at)
@@ -341,6 +365,7 @@ EventClass classify(std::string_view name, std::string_view category) {
   if (row == nullptr) {
     EventClass host = classify_host(name);
     host.is_operator = is_operator(name, category);
+    if (category.empty() && starts_with_any(name, kHorovod)) host.role = Role::communication;
     if (host.role == Role::cpu && host.mark == SpanMark::none && is_annotation(name, category)) {
       host.role = Role::other;
       host.mark = SpanMark::annotation;

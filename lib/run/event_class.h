@@ -42,7 +42,8 @@ constexpr std::string_view role_name(Role role) {
 
 enum class EventPlace : std::uint8_t {
   nowhere,  // not used by analyses: copies of host ranges on device rows, marks of the profiler
-  host,     // a span of the host; with Role::other kept only for its mark
+  host,     // a span of the host; with Role::other kept only for its mark, or because nothing is
+            // known about its file
   call,     // a call of the device's runtime, which may have launched something
   device,   // work of a device
 };
@@ -111,6 +112,10 @@ EventClass classify_on_row(const DeviceRow& row, std::string_view name);
 // True if a span of the host is an operator: torch calls it one, and it is no step, loader,
 // optimizer or wrapper around the model.
 bool is_operator(std::string_view name, std::string_view category);
+
+// True for calls of the runtime and driver: "cuLaunchKernel", "cudaMemcpyAsync", "hipLaunchKernel",
+// but not "cublas..." or "custom_call".
+bool is_runtime_call(std::string_view name);
 
 // Begins the names of Python's functions that are calls of a torch module.
 inline constexpr std::string_view kModulePrefix = "nn.Module: ";

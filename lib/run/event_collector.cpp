@@ -28,14 +28,35 @@ struct PlacedRow {
 // A device, or a part of one, by its producer's name; a merge puts several of them under one pid.
 using Device = std::pair<std::string_view, std::string_view>;
 
+// Returns N of "N" and of "train N".
+std::int64_t number_in(std::string_view name) {
+  const std::size_t before = name.find_last_not_of("0123456789");
+  const std::string_view digits = before == name.npos ? name : name.substr(before + 1);
+  std::int64_t number = kNoId;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc{} ? number : kNoId;
+}
+
+// Returns the number of a device or stream; kNoId if there is none that is small.
+std::int32_t small_number_in(std::string_view name) {
+  const std::int64_t number = number_in(name);
+  return static_cast<std::int32_t>(number <= 0xffff ? number : kNoId);
+}
+
+// True for rows whose names tell nothing.
+bool is_plain_host(const DeviceRow& row) {
+  return row.use == RowUse::host && row.maker == RowMaker::none;
+}
+
 // The rows of all spans whose meaning depends on the row, by their numbers in Tracks.
 class Rows {
  public:
-  Rows(const std::vector<EventColumns>& parts, const RowNames& names, const Tracks& tracks)
-      : names_(names), tracks_(tracks) {
+  Rows(const std::vector<EventColumns>& parts, const RowNames& names, const RunTexts& texts)
+      : names_(names), tracks_(texts.tracks) {
     for (const EventColumns& part : parts)
       for (const RowSpan& span : part.on_rows)
         if (!rows_.contains(span.track)) rows_.emplace(span.track, make_row(span.track));
+    find_rows_by_spans(parts, texts.labels);
     find_levels();
     find_unknown(parts);
   }
@@ -52,8 +73,32 @@ class Rows {
     made.name = name_of(track);
     made.row = find_device_row(made.name.process, made.name.thread);
     made.device = device_number(made.name.process).value_or(0);
+    if (made.row.maker == RowMaker::autograd)  // the thread is the device
+      made.device = std::max(small_number_in(tracks_.tid(track)), 0);
     made.stream = stream_number(made.name.thread).value_or(-1);
     return made;
+  }
+
+  // Looks once at each label on each row that has no telling name.
+  void find_rows_by_spans(const std::vector<EventColumns>& parts, const Labels& labels) {
+    std::map<std::uint32_t, SpanNames> names;
+    for (const auto& [track, row] : rows_)
+      if (is_plain_host(row.row)) names[track];
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+    for (const EventColumns& part : parts) {
+      if (names.empty()) return;
+      for (const RowSpan& span : part.on_rows)
+        if (const auto row = names.find(span.track);
+            row != names.end() && seen.emplace(span.track, span.label).second)
+          row->second.add(labels.name(span.label));
+    }
+    for (const auto& [track, of_row] : names) {
+      PlacedRow& row = rows_.at(track);
+      row.row = find_row_by_spans(of_row);
+      if (row.row.use != RowUse::work) continue;
+      row.device = kNoId;  // that of the process, as for work with a category
+      if (row.stream < 0) row.stream = small_number_in(tracks_.tid(track));
+    }
   }
 
   Device device_of(std::uint32_t track, const PlacedRow& row) const {
@@ -110,15 +155,6 @@ class Rows {
   const Tracks& tracks_;
   std::map<std::uint32_t, PlacedRow> rows_;
 };
-
-// Returns N of "N" and of "train N".
-std::int64_t number_in(std::string_view name) {
-  const std::size_t before = name.find_last_not_of("0123456789");
-  const std::string_view digits = before == name.npos ? name : name.substr(before + 1);
-  std::int64_t number = kNoId;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc{} ? number : kNoId;
-}
 
 // Returns "hcom_allReduce__637" for Ascend's "hcom_allReduce__637_0_1". The number of the group
 // stays; the numbers of the single collective are removed, since they would make each name unique.
@@ -189,7 +225,8 @@ class Placer {
       return part.calls.push_back({host, span.correlation, kNoId});
     if (kind.place == EventPlace::device) {
       const std::int32_t stream = span.stream >= 0 ? span.stream : placed.stream;
-      const DeviceSpan device{host, span.correlation, kNoId, placed.device, stream, span.detail};
+      const std::int32_t number = span.device >= 0 ? span.device : placed.device;
+      const DeviceSpan device{host, span.correlation, kNoId, number, stream, span.detail};
       if (placed.row.is_nested)
         nested_[span.track].push_back(device);
       else
@@ -226,7 +263,8 @@ class Placer {
   // Each name is classified once for each use of a row.
   const Known& known_of(const RowSpan& span, const PlacedRow& placed) {
     const DeviceRow& row = placed.row;
-    const std::tuple key(span.label, row.use, row.maker, row.is_program, span.step != kNoId);
+    const std::tuple key(span.label, row.use, row.maker, row.is_program, span.step != kNoId,
+                         span.correlation != kNoId);
     const auto found = known_.find(key);
     if (found != known_.end()) return found->second;
     const EventClass kind = kind_of(span, placed);
@@ -235,8 +273,10 @@ class Placer {
 
   EventClass kind_of(const RowSpan& span, const PlacedRow& placed) const {
     const std::string_view name = texts_.labels.name(span.label);
-    if (placed.row.use == RowUse::host && placed.row.maker == RowMaker::none)
-      return texts_.labels.kind(span.label);
+    if (placed.row.use == RowUse::host && placed.row.maker != RowMaker::xla)
+      return span.correlation != kNoId && is_runtime_call(name)
+                 ? EventClass{EventPlace::call, Role::runtime}
+                 : texts_.labels.kind(span.label);
     const EventClass kind = classify_on_row(placed.row, name);
     if (placed.row.use != RowUse::host || span.step == kNoId) return kind;
     return {EventPlace::host, Role::other, SpanMark::step};
@@ -272,7 +312,7 @@ class Placer {
   bool keeps_frames_;                                        // WantedColumns::frames
   std::map<std::uint32_t, std::vector<DeviceSpan>> nested_;  // keyed by row
   std::map<std::pair<std::uint32_t, std::uint32_t>, UnknownSpans> unknown_;
-  std::map<std::tuple<std::uint32_t, RowUse, RowMaker, bool, bool>, Known> known_;
+  std::map<std::tuple<std::uint32_t, RowUse, RowMaker, bool, bool, bool>, Known> known_;
 };
 
 // Resolves spans whose meaning depends on their row. They become spans of the host, calls, device
@@ -286,7 +326,7 @@ void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, co
                      bool keeps_frames) {
   const auto is_placed = [](const EventColumns& part) { return part.on_rows.empty(); };
   if (std::ranges::all_of(parts, is_placed)) return;
-  const Rows rows(parts, names, texts.tracks);
+  const Rows rows(parts, names, texts);
   Placer placer(rows, texts, keeps_frames);
   for (EventColumns& part : parts) placer.place(part);
   EventColumns rest = placer.finish();

@@ -77,6 +77,7 @@ bool RowNames::is_device_row(const std::string& pid, const std::string& tid) con
 RowName RowNames::row(const std::string& pid, const std::string& tid) const {
   RowName row;
   if (const auto thread = threads_.find({pid, tid}); thread != threads_.end()) row = thread->second;
+  if (row.thread.empty() && is_json_string(tid)) row.thread = decoded(tid);
   if (!row.process.empty()) return row;
   if (is_json_string(pid)) row.process = decoded(pid);
   const auto process = processes_.find(pid);

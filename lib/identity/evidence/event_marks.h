@@ -94,8 +94,8 @@ class RowNames {
   void clear();
   // Whether a row is one of a device by the table of producers (event/event_side.h).
 
-  // Returns decoded names; `pid` and `tid` are results of canonical_id(). A process without a name
-  // in the metadata is called by its pid if that is a string. A process whose labels are those of a
+  // Returns decoded names; `pid` and `tid` are results of canonical_id(). What has no name in the
+  // metadata is called by its pid or tid if that is a string. A process whose labels are those of a
   // device ("NPU") and whose own name has no meaning is called by the labels.
   RowName row(const std::string& pid, const std::string& tid) const;
   bool is_device_row(const std::string& pid, const std::string& tid) const;
