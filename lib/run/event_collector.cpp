@@ -51,16 +51,21 @@ bool is_plain_host(const DeviceRow& row) {
 // The rows of all spans whose meaning depends on the row, by their numbers in Tracks.
 class Rows {
  public:
-  Rows(const std::vector<EventColumns>& parts, const RowNames& names, const RunTexts& texts)
-      : names_(names), tracks_(texts.tracks) {
+  Rows(const std::vector<EventColumns>& parts, const RowNames& names, const RunTexts& texts,
+       bool is_understood)
+      : names_(names), tracks_(texts.tracks), is_understood_(is_understood) {
     for (const EventColumns& part : parts)
       for (const RowSpan& span : part.on_rows)
         if (!rows_.contains(span.track)) rows_.emplace(span.track, make_row(span.track));
     find_rows_by_spans(parts, texts.labels);
     find_levels();
     find_unknown(parts);
+    is_understood_ |= knows_any(parts);
   }
 
+  // False if nothing in the file is known: no category, no name and no row. Then nobody knows
+  // whether its spans are work.
+  bool is_understood() const { return is_understood_; }
   const PlacedRow& at(std::uint32_t track) const { return rows_.at(track); }
 
  private:
@@ -151,9 +156,21 @@ class Rows {
             tracks_.pid(track) == device.first && name_of(track).process == device.second;
   }
 
+  bool knows_any(const std::vector<EventColumns>& parts) const {
+    const auto has_category = [](const RowSpan& span) { return span.has_category; };
+    for (const EventColumns& part : parts)
+      if (!part.hosts.empty() || !part.operators.empty() || !part.calls.empty() ||
+          !part.devices.empty() || !part.marks.empty() ||
+          std::any_of(part.on_rows.begin(), part.on_rows.end(), has_category))
+        return true;
+    return !std::ranges::all_of(rows_,
+                                [](const auto& row) { return is_plain_host(row.second.row); });
+  }
+
   const RowNames& names_;
   const Tracks& tracks_;
   std::map<std::uint32_t, PlacedRow> rows_;
+  bool is_understood_;
 };
 
 // Returns "hcom_allReduce__637" for Ascend's "hcom_allReduce__637_0_1". The number of the group
@@ -238,7 +255,7 @@ class Placer {
 
   void place_host(const HostSpan& host, const RowSpan& span, const EventClass& kind,
                   EventColumns& part) {
-    if (kind.role != Role::other)
+    if (kind.role != Role::other || !rows_.is_understood())
       part.hosts.push_back(host);
     else if (keeps_frames_)
       part.frames.push_back(host);
@@ -273,6 +290,7 @@ class Placer {
 
   EventClass kind_of(const RowSpan& span, const PlacedRow& placed) const {
     const std::string_view name = texts_.labels.name(span.label);
+    if (!rows_.is_understood()) return {EventPlace::host, Role::other};
     if (placed.row.use == RowUse::host && placed.row.maker != RowMaker::xla)
       return span.correlation != kNoId && is_runtime_call(name)
                  ? EventClass{EventPlace::call, Role::runtime}
@@ -322,11 +340,13 @@ class Placer {
 // If several rows of one device show the same time (streams, ops and modules of XLA; groups and
 // planes of Ascend's collectives), only the rows nearest to the device count. If spans lie in
 // others, each instant counts for the innermost one.
+//
+// `is_understood` says that all spans of the file are known to be work.
 void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, const RunTexts& texts,
-                     bool keeps_frames) {
+                     bool keeps_frames, bool is_understood) {
   const auto is_placed = [](const EventColumns& part) { return part.on_rows.empty(); };
   if (std::ranges::all_of(parts, is_placed)) return;
-  const Rows rows(parts, names, texts);
+  const Rows rows(parts, names, texts, is_understood);
   Placer placer(rows, texts, keeps_frames);
   for (EventColumns& part : parts) placer.place(part);
   EventColumns rest = placer.finish();
@@ -371,7 +391,9 @@ class EventCollector::PairReader {
     for (std::uint32_t& payload : payloads_)
       if (payload != kNoPayload) payload = keep_note(events.notes()[payload]);
     pairer_.take(events.begin_end(), payloads_);
-    if (columns_.hosts.size() + columns_.marks.size() + columns_.spans.size() > kRowsOfAPart)
+    if (columns_.hosts.size() + columns_.on_rows.size() + columns_.marks.size() +
+            columns_.spans.size() >
+        kRowsOfAPart)
       move_part();
   }
 
@@ -449,6 +471,8 @@ class EventCollector::PairReader {
         columns_.operators.push_back({span, kNoId, kNoDetail});
         break;
       case SpanColumn::hosts:
+        if (pair.category == kNoText && is_known_by_row(kind, "", false))
+          return columns_.on_rows.push_back({span, kNoId, kNoId, -1, -1, false});
         columns_.hosts.push_back(span);
         break;
       case SpanColumn::frames:
@@ -529,8 +553,9 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
   overlong_.clear();
   arrows_.finish(files_[file].problems);
   displaced_ends_.finish(files_[file].problems);
+  const bool is_ours = files_[file].evidence.recorder.opened_ns().has_value();
   place_row_spans(files_[file].parts, files_[file].row_names, {labels_, tracks_, details_},
-                  wanted_.frames);
+                  wanted_.frames, is_ours);
   name_devices_by_rows(files_[file].parts, files_[file].row_names, tracks_);
   link_launches(files_[file].parts);
   if (wanted_.spans != nullptr) mark_device_rows(file);

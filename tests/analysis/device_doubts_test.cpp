@@ -61,7 +61,7 @@ TEST_CASE("device doubts: info has the rows, and no report says that there is no
   CHECK(info_report(run).notes ==
         std::vector<std::string>{"rows of 'ACME NPU 0' look like a device and are not "
                                  "understood (2 spans, 700.000 us): nothing is said about "
-                                 "that device"});
+                                 "them"});
   CHECK(kernels_report(run, {}).notes ==
         std::vector<std::string>{"rows of 'ACME NPU 0' look like a device and are not understood "
                                  "(2 spans, 700.000 us): no kernels to show"});
@@ -171,4 +171,16 @@ TEST_CASE("kernels: the host says what a grouped send and receive is") {
   for (const ReportRow& row : rows)
     CHECK(cell_in(row, "collective") ==
           (text_in(row, "name") == "gemm" ? Cell{} : Cell{std::string("nccl:all_to_all")}));
+}
+
+TEST_CASE("device doubts: of spans whose category, name and row nobody knows there is no verdict") {
+  TraceText trace;
+  trace.b("add_11 Cmpt Prep", 0).e("add_11 Cmpt Prep", 30).x("SenRdmaSend", 30, 10);
+  const Run run = read_texts({{"rank0.json", trace.array()}});
+  CHECK(DeviceDoubts(run).not_understood ==
+        "spans have no category, and neither their names nor their rows are known: 'add_11 Cmpt "
+        "Prep', 'SenRdmaSend' (2 spans, 40.000 us)");
+  CHECK(find_verdict(Findings(run)).kind == Limit::inconclusive);
+  const Run known = read_texts({{"rank0.json", trace.cat("python").x("main", 0, 50).array()}});
+  CHECK(DeviceDoubts(known).not_understood.empty());
 }

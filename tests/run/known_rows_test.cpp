@@ -147,3 +147,18 @@ TEST_CASE("known rows: Horovod's time line is communication") {
   CHECK(host_role_us(run) == RoleUs{{"communication", 130}, {"cpu", 0}});
   CHECK(classify("ALLREDUCE", "user_annotation").role == Role::other);
 }
+
+TEST_CASE("known rows: of spans without category whose names and rows nobody knows all is other") {
+  TraceText trace;
+  trace.b("add_11 Cmpt Prep", 0).e("add_11 Cmpt Prep", 30).x("SenRdmaSend", 30, 10);
+  const Run run = read_trace_text(trace);
+  CHECK(host_role_us(run) == RoleUs{{"other", 40}});
+  CHECK(run.ranks.at(0).steps.list.at(0).time == Interval{0, 40'000});
+  for (const char* known : {"enumerate(DataLoader)#X", "ProfilerStep#3", "event/batch"}) {
+    CAPTURE(known);
+    TraceText more = trace;
+    const Run with = read_trace_text(more.x(known, 50, 1));
+    CHECK(host_role_us(with).at("cpu") == 40);
+  }
+  CHECK(host_role_us(read_trace_text(trace.cat("python").x("main", 50, 1))) == RoleUs{{"cpu", 41}});
+}

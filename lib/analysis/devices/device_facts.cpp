@@ -137,6 +137,52 @@ std::vector<UnknownRow> find_doubtful(const Run& run) {
   return rows;
 }
 
+// The spans of one name of which nothing is known.
+struct UnknownName {
+  std::uint64_t count = 0;
+  std::int64_t total_ns = 0;
+
+  auto wired() { return std::tie(count, total_ns); }
+};
+
+// Returns the spans of files in which no category, name or row is known; empty if there are none.
+std::string describe_unknown_names(const Run& run) {
+  using Names = std::map<std::uint32_t, UnknownName>;  // by label
+  const auto find = [&](std::size_t rank) {
+    Names names;
+    run.ranks[rank].for_each_host([&](const HostSpan& span) {
+      if (run.labels.kind(span.label).role != Role::other) return;
+      UnknownName& name = names[span.label];
+      ++name.count;
+      add_to(name.total_ns, span.end_ns - span.start_ns);
+    });
+    return names;
+  };
+  Names all;
+  for (const Names& names : per_rank<Names>(run, find))
+    for (const auto& [label, name] : names) {
+      all[label].count += name.count;
+      add_to(all[label].total_ns, name.total_ns);
+    }
+  if (all.empty()) return {};
+  UnknownName sum;
+  std::vector<std::pair<std::int64_t, std::string_view>> longest;
+  longest.reserve(all.size());
+  for (const auto& [label, name] : all) {
+    sum.count += name.count;
+    add_to(sum.total_ns, name.total_ns);
+    longest.emplace_back(-name.total_ns, run.labels.name(label));
+  }
+  std::sort(longest.begin(), longest.end());
+  std::vector<std::string> names;
+  names.reserve(longest.size());
+  for (const auto& [ns, name] : longest) names.emplace_back(name);
+  return fmt::format(
+      "spans have no category, and neither their names nor their rows are known: {} "
+      "({}, {})",
+      list_of(names), count_of(sum.count, "span"), format_duration(sum.total_ns));
+}
+
 bool is_cut(const RunFile& file) {
   return file.problems.count(Problem::cut_event) + file.problems.count(Problem::gzip_cut) > 0;
 }
@@ -261,6 +307,7 @@ DeviceDoubts::DeviceDoubts(const Run& run)
   const std::vector<UnknownRow> rows = find_doubtful(run);
   if (!rows.empty()) not_understood = describe(rows);
   if (has_devices(run)) return;
+  if (rows.empty()) not_understood = describe_unknown_names(run);
   if (const std::vector<std::string> names = find_launching(run); !names.empty())
     not_recorded = fmt::format("the host gives work to a device ({}) that these traces do not hold",
                                list_of(names));

@@ -67,8 +67,8 @@ struct DeviceDoubts {
   DeviceDoubts() = default;
   explicit DeviceDoubts(const Run& run);
 
-  // "rows of 'NPU 0' look like a device and are not understood (276 spans, 1.790 ms)"; empty if all
-  // devices are understood.
+  // "rows of 'NPU 0' look like a device and are not understood (276 spans, 1.790 ms)", or the names
+  // of spans of which nothing is known; empty if all is understood.
   std::string not_understood;
   // "rank0.json.gz is cut off: ...". torch.profiler writes operators first and the work of devices
   // last, so that a file without its end may lack all of one kind. Empty if every file is whole.

@@ -197,7 +197,7 @@ Report info_report(const Run& run) {
                              "Rows that look like a device and are not understood",
                              std::move(unknown)});
   if (const DeviceDoubts doubts(run); !doubts.not_understood.empty())
-    report.notes.push_back(doubts.not_understood + ": nothing is said about that device");
+    report.notes.push_back(doubts.not_understood + ": nothing is said about them");
   if (!run.common_clock)
     report.notes.emplace_back(
         "some files say nothing of their clock: times of different ranks cannot be compared");
