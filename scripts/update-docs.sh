@@ -13,6 +13,8 @@ scripts/picture.sh > "$scratch/picture"
 cat "$scratch/picture" > docs/straggler.svg
 scripts/repairs.pl > "$scratch/repairs"
 cat "$scratch/repairs" > docs/repairs.md
+scripts/limits.pl > "$scratch/limits"
+cat "$scratch/limits" > docs/commands/bottleneck.md
 scripts/command-table.sh > "$scratch/commands"
 cat "$scratch/commands" > docs/commands/README.md
 scripts/keys.pl docs/commands/*.md

@@ -65,6 +65,8 @@ set_tests_properties(docs.report_picture.can_fail PROPERTIES PASS_REGULAR_EXPRES
   "docs/report.png is older than the page that it shows: run PATH=<bin folder>:.PATH scripts/readme-picture.sh, and look at it")
 add_test(NAME docs.repairs COMMAND bash -o pipefail -c
          "scripts/repairs.pl | diff docs/repairs.md -" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+add_test(NAME docs.limits COMMAND bash -o pipefail -c
+         "scripts/limits.pl | diff docs/commands/bottleneck.md -" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 add_test(NAME docs.command_table COMMAND ${tools_first} bash -o pipefail -c
          "scripts/command-table.sh | diff docs/commands/README.md -" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 set_tests_properties(docs.picture docs.repairs PROPERTIES TIMEOUT 60)

@@ -33,28 +33,13 @@ void write_list(HtmlWriter& html, std::string_view title, const std::vector<std:
   html.close();
 }
 
-// Advice that several limits share is written once.
-std::vector<std::string> advice_lines(const Verdict& verdict) {
-  std::vector<std::string> lines;
-  for (const Advice& advice : verdict.advice) {
-    std::string line = advice.text;
-    if (advice.share.of_ns > 0)
-      line += fmt::format(" ({}, {})", percent_text(advice.share), to_string(advice.status));
-    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
-  }
+std::vector<std::string> remedy_lines(const Verdict& verdict) {
+  std::vector<std::string> lines{verdict.next};
+  for (const Remedy& remedy : verdict.remedies)
+    lines.push_back(fmt::format("{}: at most {} ({}, {})", remedy.text,
+                                step_text(remedy.gain.ns, verdict.of), percent_text(remedy.gain),
+                                to_string(remedy.status)));
   return lines;
-}
-
-// Returns what the limit costs a step, in time. A share is a sum over steps, a delay that of a mean
-// step.
-std::string cost_of(const Verdict& verdict) {
-  const StepShare& cost = verdict.cost(verdict.kind);
-  const bool is_delay = verdict.is_delay(verdict.kind);
-  const std::int64_t steps = is_delay ? 1 : static_cast<std::int64_t>(cost.of.steps);
-  if (verdict.kind == Limit::inconclusive || cost.ns <= 0 || steps == 0) return "";
-  return fmt::format("{} {} of {}, which takes {}.", is_delay ? "The others wait" : "It takes",
-                     format_duration(cost.ns / steps), cost.of.text(),
-                     format_duration(cost.of_ns / steps));
 }
 
 void write_verdict(HtmlWriter& html, const PageRun& page) {
@@ -63,9 +48,9 @@ void write_verdict(HtmlWriter& html, const PageRun& page) {
                     {"id", page.id("verdict")},
                     {"data-kind", limit_name(verdict.kind)}});
   html.element("p", verdict_headline(verdict), {{"class", "lead"}});
-  if (const std::string cost = cost_of(verdict); !cost.empty()) html.element("p", cost);
   write_list(html, "Why", verdict.evidence);
-  write_list(html, "What to do", advice_lines(verdict));
+  write_list(html, "Left out", verdict.left_out);
+  write_list(html, "What to do", remedy_lines(verdict));
   write_command(html, page, "bottleneck");
   html.close();
   html.line();

@@ -422,6 +422,7 @@ Run read_run(const RunRequest& request) {
       run.files[file].problems.add(Problem::lost_work, 0, launches);
   std::ranges::stable_sort(run.files, is_reported_before);
   align_runs(run.ranks, run.common_clock);
+  leave_out_startup(run.ranks);
   return run;
 }
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -379,6 +380,7 @@ StepList find_steps(const std::vector<EventColumns>& parts) {
     steps.kind = StepKind::composer;
     if (!steps.list.empty()) return steps;
     steps.kind = StepKind::none;
+    steps.probes.clear();  // they are in the one step
     list = unmarked_steps(parts);
   }
   if (list.empty()) return steps;
@@ -457,6 +459,23 @@ void align_runs(std::vector<RankEvents>& ranks, bool common_clock) {
 
 namespace {
 
+// Adds the first step of each run of a rank that takes over twice the median of the others.
+void add_startup(const StepList& steps, std::set<StepKey>& startup) {
+  constexpr std::ptrdiff_t kLeastSteps = 3;
+  std::map<std::uint32_t, std::pair<StepKey, std::vector<std::int64_t>>> runs;
+  for (const Step& step : steps.list)
+    if (step.counted)
+      runs.try_emplace(step.run, key_of(step), std::vector<std::int64_t>())
+          .first->second.second.push_back(length_ns(step.time));
+  for (auto& [number, run] : runs) {
+    auto& [key, lengths] = run;
+    if (std::ssize(lengths) < kLeastSteps) continue;
+    const auto middle = lengths.begin() + std::ssize(lengths) / 2;
+    std::nth_element(lengths.begin() + 1, middle, lengths.end());
+    if (lengths.front() / 2 > *middle) startup.insert(key);
+  }
+}
+
 // Returns the longest interval of `window` that is not in the set; empty if there is none.
 Interval longest_free(const Interval& window, const Intervals& set) {
   Interval longest;
@@ -495,6 +514,23 @@ std::vector<Intervals> recorded_in(const Intervals& breaks,
 }
 
 }  // namespace
+
+void leave_out_startup(std::vector<RankEvents>& ranks) {
+  std::set<StepKey> startup;
+  // Iterations that process prompts take many times as long as those that do not.
+  for (const RankEvents& rank : ranks)
+    if (rank.steps.kind != StepKind::none && rank.steps.kind != StepKind::iterations)
+      add_startup(rank.steps, startup);
+  if (startup.empty()) return;
+  for (RankEvents& rank : ranks)
+    rank.steps.list.rewrite([&](Step& step) {
+      if (step.counted && startup.contains(key_of(step))) {
+        step.counted = false;
+        ++rank.steps.startup;
+      }
+      return true;
+    });
+}
 
 Intervals find_unrecorded(const std::vector<EventColumns>& parts, const StepList& steps) {
   Intervals unrecorded;

@@ -95,13 +95,16 @@ struct StepList {
   std::uint64_t lost = 0;     // number of steps that do not count because device work of theirs was
                               // lost (impossible_work.h)
   std::uint64_t instant = 0;  // number of steps without length, which do not count
+  std::uint64_t startup = 0;  // number of steps that do not count, because a run started up in them
   std::uint64_t rest = 0;     // number of iterations that are no steps: SpanMark::rest
   Intervals probes;           // Composer's waits for data that no batch followed
 
   Intervals times() const;
 
   // For other processes: see team/wire.h.
-  auto wired() { return std::tie(kind, list, dropped, open_end, lost, instant, rest, probes); }
+  auto wired() {
+    return std::tie(kind, list, dropped, open_end, lost, instant, startup, rest, probes);
+  }
 };
 
 StepList find_steps(const std::vector<EventColumns>& parts);
@@ -132,6 +135,11 @@ class RunCounter {
 // one is missing: runs at the same time on the common clock get the same number. Without a common
 // clock, the n-th run of a rank stays the n-th.
 void align_runs(std::vector<RankEvents>& ranks, bool common_clock);
+
+// Leaves the first step of a run out of the means of all ranks, if on any rank it takes over twice
+// the median of the others (two or more): it starts workers, compiles and fills caches. Call it
+// after align_runs().
+void leave_out_startup(std::vector<RankEvents>& ranks);
 
 // find_unrecorded: when a rank was not recorded. Between two recordings nothing is known about the
 // rank, so it does not count as idle there.

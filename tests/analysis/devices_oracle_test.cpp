@@ -56,6 +56,7 @@ std::int64_t kind_in(const std::map<std::string, std::int64_t>& kinds, const std
 void check_idle_row(const ReportRow& row, const oracle::IdleTimes& times) {
   CHECK(number_in(row, "total_ns") == times.total);
   CHECK(number_in(row, "host_wait_ns") == kind_in(times.kinds, "host wait"));
+  CHECK(number_in(row, "turn_around_ns") == kind_in(times.kinds, "turn-around"));
   CHECK(number_in(row, "queued_ns") == kind_in(times.kinds, "queued"));
   CHECK(number_in(row, "blocked_ns") == kind_in(times.kinds, "blocked"));
   CHECK(number_in(row, "not_recorded_ns") == kind_in(times.kinds, "not recorded"));
@@ -63,9 +64,10 @@ void check_idle_row(const ReportRow& row, const oracle::IdleTimes& times) {
   CHECK(number_in(row, "hta_host_wait_ns") == kind_in(times.hta, "host wait"));
   CHECK(number_in(row, "hta_kernel_wait_ns") == kind_in(times.hta, "kernel wait"));
   CHECK(number_in(row, "hta_other_ns") == kind_in(times.hta, "other"));
-  CHECK(number_in(row, "idle_ns") == number_in(row, "host_wait_ns") + number_in(row, "queued_ns") +
-                                         number_in(row, "blocked_ns") +
-                                         number_in(row, "not_recorded_ns"));
+  CHECK(number_in(row, "idle_ns") ==
+        number_in(row, "host_wait_ns") + number_in(row, "turn_around_ns") +
+            number_in(row, "queued_ns") + number_in(row, "blocked_ns") +
+            number_in(row, "not_recorded_ns"));
   CHECK(number_in(row, "gaps") == static_cast<std::int64_t>(times.gaps.size()));
   CHECK(is_null(cell_in(row, "gap_p50_ns")) == times.gaps.empty());
   if (times.gaps.empty()) return;

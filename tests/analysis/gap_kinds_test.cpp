@@ -8,12 +8,13 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <tuple>
 
 using namespace traceloom;
 
 namespace {
 
-// A device with stream 7, and threads of its host that launch and block.
+// A device with streams 7 and 8, and threads of its host that launch and block.
 class HostAndDevice {
  public:
   HostAndDevice& call(std::string_view name, int from, int dur, int correlation = 0,
@@ -23,11 +24,11 @@ class HostAndDevice {
              correlation == 0 ? "" : fmt::format(R"({{"correlation": {}}})", correlation));
     return *this;
   }
-  HostAndDevice& kernel(int from, int dur, int correlation = 0) {
+  HostAndDevice& kernel(int from, int dur, int correlation = 0, int stream = 7) {
     const std::string more =
         correlation == 0 ? "" : fmt::format(R"(, "correlation": {})", correlation);
-    trace_.pid("0").tid("7").cat("kernel");
-    trace_.x("gemm", from, dur, fmt::format(R"({{"device": 0, "stream": 7{}}})", more));
+    trace_.pid("0").tid(std::to_string(stream)).cat("kernel");
+    trace_.x("gemm", from, dur, fmt::format(R"({{"device": 0, "stream": {}{}}})", stream, more));
     return *this;
   }
   // A kernel that lasts until 10, launched at 0: what comes next ends a gap that begins there.
@@ -35,11 +36,12 @@ class HostAndDevice {
 
   Run run() const { return read_texts({{"rank0.json", trace_.array()}}); }
   ReportRow idle() const { return rows_of(idle_report(run(), {}), "rows").at(0); }
-  // Host wait, queued, blocked, not recorded; in microseconds.
+  // Host wait, turn-around, queued, blocked, not recorded; in microseconds.
   std::string kinds() const {
     const ReportRow row = idle();
-    return fmt::format("{} {} {} {}", number_in(row, "host_wait_ns") / 1000,
-                       number_in(row, "queued_ns") / 1000, number_in(row, "blocked_ns") / 1000,
+    return fmt::format("{} {} {} {} {}", number_in(row, "host_wait_ns") / 1000,
+                       number_in(row, "turn_around_ns") / 1000, number_in(row, "queued_ns") / 1000,
+                       number_in(row, "blocked_ns") / 1000,
                        number_in(row, "not_recorded_ns") / 1000);
   }
 
@@ -52,53 +54,62 @@ class HostAndDevice {
 TEST_CASE("gap kinds: the host was late, until the work that it launched could begin") {
   HostAndDevice late;
   late.begin().call("cudaLaunchKernel", 50, 5, 2).kernel(60, 10, 2);
-  CHECK(late.kinds() == "50 0 0 0");
+  CHECK(late.kinds() == "50 0 0 0 0");
   // Work that begins long after its call waited for something that was not recorded.
   HostAndDevice later;
   later.begin().call("cudaLaunchKernel", 50, 5, 2).kernel(160, 10, 2);
-  CHECK(later.kinds() == "40 110 0 0");
+  CHECK(later.kinds() == "40 0 110 0 0");
   CHECK(number_in(later.idle(), "kernel_wait_ns") == 0);
   CHECK(number_in(later.idle(), "hta_host_wait_ns") == 150'000);
 }
 
-TEST_CASE("gap kinds: what was launched before the gap is queued") {
-  HostAndDevice soon;
-  soon.begin().call("cudaLaunchKernel", 5, 2, 2).kernel(25, 10, 2);
-  CHECK(soon.kinds() == "0 15 0 0");
-  CHECK(number_in(soon.idle(), "kernel_wait_ns") == 15'000);
-  HostAndDevice waits;
-  waits.begin().call("cudaGraphLaunch", 5, 2, 2).kernel(110, 10, 2);
-  CHECK(waits.kinds() == "0 100 0 0");
-  CHECK(number_in(waits.idle(), "kernel_wait_ns") == 0);
-  CHECK(number_in(waits.idle(), "hta_other_ns") == 100'000);
+TEST_CASE("gap kinds: what was launched before the gap is queued, or behind the last work") {
+  for (const auto& [stream, short_kinds, long_kinds] :
+       {std::tuple{7, "0 15 0 0 0", "0 100 0 0 0"}, std::tuple{8, "0 0 15 0 0", "0 0 100 0 0"}}) {
+    HostAndDevice soon;
+    soon.begin().call("cudaLaunchKernel", 5, 2, 2).kernel(25, 10, 2, stream);
+    CHECK(soon.kinds() == short_kinds);
+    CHECK(number_in(soon.idle(), "kernel_wait_ns") == 15'000);
+    HostAndDevice waits;
+    waits.begin().call("cudaGraphLaunch", 5, 2, 2).kernel(110, 10, 2, stream);
+    CHECK(waits.kinds() == long_kinds);
+    CHECK(number_in(waits.idle(), "kernel_wait_ns") == 0);
+    CHECK(number_in(waits.idle(), "hta_other_ns") == 100'000);
+    // Nothing is blocked by what waits for work that is there.
+    waits.call("cudaDeviceSynchronize", 12, 97);
+    CHECK(waits.kinds() == long_kinds);
+  }
 }
 
 TEST_CASE("gap kinds: a thread that sits in a call which waits for the device is blocked") {
-  // The one that launched the next work.
+  // Only until the next work is launched.
   HostAndDevice same;
-  same.begin().call("cudaLaunchKernel", 20, 5, 2).call("hipMemcpyWithStream", 30, 160);
-  CHECK(same.kernel(200, 10, 2).kinds() == "10 20 160 0");
-  // Before the launch only that thread counts; after it, so does the thread that launches next.
+  same.begin().call("hipMemcpyWithStream", 20, 140).call("cudaLaunchKernel", 185, 5, 2);
+  CHECK(same.kernel(200, 10, 2).kinds() == "50 0 0 140 0");
+  HostAndDevice after;
+  after.begin().call("cudaLaunchKernel", 20, 5, 2).call("hipMemcpyWithStream", 30, 160);
+  CHECK(after.kernel(200, 10, 2).kinds() == "10 0 180 0 0");
+  // Another thread that is blocked has nothing to do with that launch.
   HostAndDevice other;
   other.begin().call("cudaDeviceSynchronize", 12, 170, 0, "2").call("cudaLaunchKernel", 100, 5, 2);
   other.kernel(200, 10, 2).call("cudaLaunchKernel", 205, 2, 3, "2").kernel(210, 10, 3);
-  CHECK(other.kinds() == "90 18 82 0");
+  CHECK(other.kinds() == "90 0 100 0 0");
   // A copy is only launched where the call returns at once, and events are waited for by streams.
   HostAndDevice launches;
   launches.begin().call("cudaMemcpyAsync", 20, 49, 2).call("cudaStreamWaitEvent", 70, 100);
-  CHECK(launches.kernel(200, 10, 2).kinds() == "10 180 0 0");
+  CHECK(launches.kernel(200, 10, 2).kinds() == "10 0 180 0 0");
 }
 
 TEST_CASE("gap kinds: no launch, no reason; where no event tells any, the host is to blame") {
   HostAndDevice lost;
   lost.begin().kernel(110, 10, 77);
-  CHECK(lost.kinds() == "0 0 0 100");
+  CHECK(lost.kinds() == "0 0 0 0 100");
   HostAndDevice blocked;
   blocked.begin().kernel(110, 10, 77).call("cudaStreamSynchronize", 20, 80);
-  CHECK(blocked.kinds() == "0 0 80 20");
+  CHECK(blocked.kinds() == "0 0 0 80 20");
   HostAndDevice old;
   old.kernel(4, 6).call("cudaDeviceSynchronize", 20, 30).kernel(110, 10);
-  CHECK(old.kinds() == "70 0 30 0");
+  CHECK(old.kinds() == "70 0 0 30 0");
   CHECK(idle_report(old.run(), {}).notes.at(0) ==
         "the launch of 2 of 2 pieces of device work is not in these traces: gaps "
         "before them count as host wait");

@@ -1,9 +1,12 @@
-#include "analysis/verdict/verdict.h"
+#include "analysis/verdict/limit_gate.h"
+
 #include "support/job_traces.h"
 #include "support/run_texts.h"
+#include "support/simulated_job.h"
 #include "support/trace_text.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace traceloom;
 
@@ -13,10 +16,10 @@ GateResult judge_job(const JobTraces::Files& files, const LimitGate& gate) {
   return judge(gate, find_verdict(Findings(read_texts(files))));
 }
 
-// Every rank waits 30 of 80 us for its data.
+// Every rank waits 30 of 60 us for its data.
 JobTraces slow_loaders() {
   JobTraces job;
-  for (int rank = 0; rank < job.ranks; ++rank) job.loader_us[rank] = 30;
+  for (int rank = 0; rank < job.ranks; ++rank) job.loader_us[rank] = 30, job.work_us[rank] = 20;
   return job;
 }
 
@@ -24,13 +27,13 @@ JobTraces slow_loaders() {
 
 TEST_CASE("gates: a limit fails above its share, or when it is the verdict") {
   const JobTraces::Files files = slow_loaders().torch();
-  const GateResult fails = judge_job(files, {Limit::data_loading, 0.37});
+  const GateResult fails = judge_job(files, {Limit::data_loading, 0.49});
   CHECK(fails.answer == GateAnswer::fails);
-  CHECK(fails.why == "data-loading takes 37.5 % of the mean step of 4 ranks");
-  CHECK(judge_job(files, {Limit::data_loading, 0.375}).answer == GateAnswer::passes);
+  CHECK(fails.why == "data-loading takes 50.0 % of the mean step of 4 ranks");
+  CHECK(judge_job(files, {Limit::data_loading, 0.5}).answer == GateAnswer::passes);
   const GateResult verdict = judge_job(files, {Limit::data_loading});
   CHECK(verdict.answer == GateAnswer::fails);
-  CHECK(verdict.why == "data-loading is the verdict: it takes 37.5 % of the mean step of 4 ranks");
+  CHECK(verdict.why == "data-loading is the verdict: it takes 50.0 % of the mean step of 4 ranks");
   CHECK(judge_job(files, {Limit::straggler}).answer == GateAnswer::passes);
   CHECK(judge_job(files, {Limit::straggler, 0.01}).answer == GateAnswer::passes);
 }
@@ -87,20 +90,53 @@ TEST_CASE("gates: what cannot be measured is no pass") {
 }
 
 TEST_CASE("gates: communication in event/backward is measured as far as its bounds tell") {
-  const JobTraces::Files files = slow_loaders().composer();  // backward: 10 of 80 us
-  CHECK(judge_job(files, {Limit::communication, 0.13}).answer == GateAnswer::passes);
-  const GateResult result = judge_job(files, {Limit::communication, 0.12});
+  const JobTraces::Files files = slow_loaders().composer();  // backward: 10 of 60 us
+  CHECK(judge_job(files, {Limit::communication, 0.17}).answer == GateAnswer::passes);
+  const GateResult result = judge_job(files, {Limit::communication, 0.16});
   CHECK(result.answer == GateAnswer::unknown);
   CHECK(result.why ==
         "communication cannot be measured: event/backward holds computing and communication, and "
         "no collectives were recorded");
   // Data loading is the verdict however much of that is communication.
   CHECK(judge_job(files, {Limit::communication}).answer == GateAnswer::passes);
-  const GateResult possible = judge_job(JobTraces{.meeting_us = 20}.composer(), {Limit::compute});
-  CHECK(possible.answer == GateAnswer::passes);
-  const GateResult may_be =
-      judge_job(JobTraces{.meeting_us = 20}.composer(), {Limit::communication});
-  CHECK(may_be.answer == GateAnswer::unknown);
-  CHECK(may_be.why ==
-        "communication may be the verdict, which is inconclusive: data-loading or communication");
+  const JobTraces::Files open = JobTraces{.meeting_us = 60}.composer();
+  CHECK(judge_job(open, {Limit::data_loading}).answer == GateAnswer::passes);
+  for (const Limit limit : {Limit::compute, Limit::communication}) {
+    const GateResult may_be = judge_job(open, {limit});
+    CHECK(may_be.answer == GateAnswer::unknown);
+    CHECK(may_be.why ==
+          fmt::format("{} may be the verdict, which is inconclusive: compute or communication",
+                      limit_name(limit)));
+  }
+}
+
+TEST_CASE("gates: a gain fails above its share, whatever time its limit takes") {
+  const auto judge_gain = [](const JobTraces::Files& files, Limit limit, double share) {
+    return judge_job(files, {.limit = limit, .share = share, .of_gain = true});
+  };
+  const JobTraces::Files files = slow_loaders().torch();
+  const GateResult fails = judge_gain(files, Limit::data_loading, 0.49);
+  CHECK(fails.answer == GateAnswer::fails);
+  CHECK(fails.why ==
+        "gain:data-loading: without it at most 50.0 % of the mean step of 4 ranks would be saved");
+  CHECK(judge_gain(files, Limit::data_loading, 0.5).answer == GateAnswer::passes);
+  // Each rank in turn is 80 of 100 us late: waiting for it is communication, and no gain of it.
+  const JobTraces::Files turns =
+      SimulatedJob{.program = [](int rank, int step) -> SimulatedJob::Program {
+        return {{"kernel", "gemm", rank == step % 4 ? 95 : 15},
+                {"kernel", "ncclDevKernel_AllReduce", 5, "0"}};
+      }}.files();
+  CHECK(judge_job(turns, {Limit::communication, 0.06}).answer == GateAnswer::fails);
+  CHECK(judge_gain(turns, Limit::communication, 0.06).answer == GateAnswer::passes);
+  CHECK(judge_gain(turns, Limit::communication, 0.04).answer == GateAnswer::fails);
+  // A straggler has no time of the steps, but what the others wait for it would be saved.
+  JobTraces late;
+  late.work_us[2] = 100;
+  CHECK(judge_gain(late.torch(), Limit::straggler, 0.5).why ==
+        "gain:straggler: without it at most 52.2 % of rank 2's mean step would be saved");
+  CHECK(judge_gain(late.torch(), Limit::straggler, 0.53).answer == GateAnswer::passes);
+  const GateResult unknown = judge_gain(
+      {{"rank0.json", TraceText().cat("cpu_op").x("aten::mm", 0, 10).array()}}, Limit::idle, 0.5);
+  CHECK(unknown.answer == GateAnswer::unknown);
+  CHECK(unknown.why == "gain:idle cannot be measured: no device activity in these traces");
 }

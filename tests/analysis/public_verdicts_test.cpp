@@ -2,46 +2,49 @@
 // gpu, comm, tree or the events themselves. It runs as the test corpus.analysis, which is skipped
 // if the traces are missing.
 //
-// The rules of shares, where each rank has one device at most. Time outside of the first and last
-// work of a device is known only from the host, so the rules allow for it:
-//   - all shares and unrecorded time add up to at most the steps, and those of communication are
-//     the communication of steps
-//   - launch-bound, host-code and idle take no more than idle's host wait, blocked and queued no
-//     more than idle's
+// The rules of times:
+//   - the rows of the account add up to the steps, and those of roles are the roles of steps
+//   - all shares and unrecorded time add up to at most the steps
+//   - where each rank has one device, gaps take no more than idle's: what the host did no more than
+//     host wait, turn-around, queued and blocked no more than the same
 //   - compute takes no more than the kernels of gpu, communication no more than its exposed one and
 //     the collectives of the host
 //   - no more of communication is waiting for ranks than comm has
+// The rules of gains:
+//   - the verdict is the largest gain, unless its cause is one rank
+//   - a remedy gains at least 1 %, no more than its limit costs, and names a command that is there,
+//     and so does what comes next
 // The rules of words:
 //   - no graphs are recommended if graphs are replayed, nothing is called unrecorded if there are
 //     Python's frames, no gradients are named if nothing trains, and no collectives are to be
 //     recorded that comm has
 //   - missing ranks of the job are reported, one rank alone is no verdict of communication, and
 //     neither is a host that gives work to a device that was not recorded
-//   - what advice and evidence name is in the tree
+//   - what remedies name is in the tree
 #include "analysis/reports/bottleneck_report.h"
 #include "analysis/reports/comm_report.h"
 #include "analysis/reports/gpu_report.h"
 #include "analysis/reports/idle_report.h"
 #include "analysis/reports/steps_report.h"
 #include "analysis/reports/tree_report.h"
-#include "analysis/verdict/verdict_words.h"
 #include "base/problems.h"
 #include "oracle/json_value.h"
 #include "run/run.h"
 #include "support/report_cells.h"
+#include "words_of_verdict.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace traceloom;
@@ -95,22 +98,6 @@ std::int64_t total_of(const Report& idle, std::string_view key) {
   return std::stoll(oracle::parse_json(idle.values.at(0).second).find(key)->text);
 }
 
-// Returns the time of the basis' steps before the first and after the last work of the device.
-std::int64_t outside_ns(const Run& run, const Findings& found) {
-  std::int64_t ns = 0;
-  for (const std::size_t rank : found.basis.ranks) {
-    Interval work{std::numeric_limits<std::int64_t>::max(), 0};
-    run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
-      work.from_ns = std::min(work.from_ns, span.start_ns);
-      work.to_ns = std::max(work.to_ns, span.end_ns);
-    });
-    for (const StepRoles& step : found.roles[rank].steps)
-      if (step.step.counted)
-        ns += length_ns(step.step.time) - total_ns(intersect({step.step.time}, {work}));
-  }
-  return ns;
-}
-
 // The collectives of the host, of all ranks of the basis.
 std::int64_t host_collectives_ns(const Run& run, const Findings& found) {
   std::int64_t ns = 0;
@@ -120,11 +107,6 @@ std::int64_t host_collectives_ns(const Run& run, const Findings& found) {
         ns += span.end_ns - span.start_ns;
     });
   return ns;
-}
-
-std::string all_words(const Verdict& verdict) {
-  return fmt::format("{}\n{}\n{}", verdict_headline(verdict), fmt::join(verdict.evidence, "\n"),
-                     fmt::join(texts_of(verdict.advice), "\n"));
 }
 
 bool has_name(const Run& run, auto is_it) {
@@ -146,10 +128,10 @@ void check_words(const Run& run, const Findings& found, const std::string& words
   if (has_name(run, [](std::string_view name) { return name.ends_with("GraphLaunch"); }))
     CHECK_FALSE(says("CUDA graphs"));
   if (says("CUDA graphs")) CHECK(has_part(run, {"cuda", "cuLaunch", "hip"}));
-  if (says("gradient")) CHECK(has_part(run, {"ackward", "ptimizer", "bwd", "grad"}));
+  if (says("backward pass")) CHECK(has_part(run, {"ackward", "ptimizer", "bwd", "grad"}));
   if (says("record collectives")) CHECK(rows_of(comm_report(run, {}), "rows").empty());
   if (found.has_frames) {
-    CHECK_FALSE(says("nothing that was recorded"));
+    CHECK_FALSE(says("record what the host does"));
     CHECK_FALSE(says("with_stack"));
   }
   if (found.lacks_ranks() && !found.is_alone && found.basis.steps.count() > 0)
@@ -169,13 +151,57 @@ void check_kind(const Run& run, const Findings& found, const Verdict& verdict) {
   CHECK_FALSE(rows_of(comm_report(run, {}), "rows").empty());
 }
 
-// Of the mean of one rank: the page and `steps` have the same figures.
+constexpr std::array kRowsOfRoles{std::pair{AccountRow::kernel, Role::kernel},
+                                  std::pair{AccountRow::memcpy, Role::memcpy},
+                                  std::pair{AccountRow::memset, Role::memset},
+                                  std::pair{AccountRow::communication, Role::communication},
+                                  std::pair{AccountRow::dataloader, Role::dataloader}};
+
+// The page and `steps` have the same figures; those of `steps` are means, here of one rank.
 void check_steps(const Run& run, const Findings& found) {
+  const StepSum& steps = found.basis.steps;
+  std::int64_t sum_ns = 0;
+  for (const AccountRow row : kAllOf<AccountRow>) {
+    CHECK_MESSAGE(found.account[row].ns >= 0, account_row_name(row));
+    sum_ns += found.account[row].ns;
+  }
+  CHECK(sum_ns == steps.sum().total_ns);
+  for (const auto& [row, role] : kRowsOfRoles)
+    CHECK_MESSAGE(found.account[row].ns == steps.sum().exclusive[role], role_name(role));
   if (run.ranks.size() != 1 || found.basis.owner.phase != StepPhase::none) return;
   for (const ReportRow& row : rows_of(steps_report(run, {}), "summary"))
     if (text_in(row, "statistic") == "mean")
-      CHECK(number_in(row, "communication_ns") ==
-            found.basis.steps.mean().exclusive[Role::communication]);
+      for (const auto& [of_account, role] : kRowsOfRoles)
+        CHECK_MESSAGE(number_in(row, fmt::format("{}_ns", role_name(role))) ==
+                          rounded_mean(found.account[of_account].ns, steps.count()),
+                      role_name(role));
+}
+
+bool is_command(std::string_view name) {
+  return fs::exists(fs::path(TRACELOOM_SOURCE_DIR) / "tools" / "trace_stats" /
+                    fmt::format("command_{}.cpp", name));
+}
+
+void check_gains(const Verdict& verdict) {
+  const bool is_of_rank = verdict.kind == Limit::straggler || verdict.kind == Limit::data_loading;
+  if (verdict.kind != Limit::inconclusive) {
+    CHECK(verdict.gains[verdict.kind].share() >= kLeastGain);
+    for (const Limit limit : kAllOf<Limit>)
+      CHECK_MESSAGE(
+          (is_of_rank || verdict.gains[limit].share() <= verdict.gains[verdict.kind].share()),
+          limit_name(limit));
+  }
+  for (const Remedy& remedy : verdict.remedies) {
+    CAPTURE(remedy.text);
+    CHECK(remedy.gain.share() >= kLeastGain);
+    CHECK(is_command(remedy.see));
+    const StepShare& most = remedy.part.empty() ? verdict.cost(remedy.limit) : verdict.waiting;
+    CHECK(remedy.gain.share() <= doctest::Approx(most.share()));
+  }
+  constexpr std::string_view kSee = "; see trace-stats ";
+  const std::size_t see = verdict.next.rfind(kSee);
+  REQUIRE_MESSAGE(see != std::string::npos, verdict.next);
+  CHECK_MESSAGE(is_command(verdict.next.substr(see + kSee.size())), verdict.next);
 }
 
 // Waits that overlap count once in the verdict, each by itself in this column of comm.
@@ -201,10 +227,10 @@ void check_tree(const Inputs& paths, const Findings& found, const Verdict& verdi
       return other.find(name) != std::string::npos;
     });
   };
-  for (const FrameSum& frame : found.causes.frames)
+  for (const FrameSum& frame : found.account.frames)
     CHECK_MESSAGE(is_in_tree(frame.name), frame.name);
-  for (const BlockingSum& sum : found.causes.blocking) {
-    CHECK_MESSAGE(has_part(*run, {sum.call}), sum.call);
+  for (const NamedTime& sum : found.account[AccountRow::blocked].names) {
+    CHECK_MESSAGE(has_part(*run, {sum.name}), sum.name);
     const std::string innermost = sum.callers.substr(0, sum.callers.find_first_of(",("));
     CHECK_MESSAGE(is_in_tree(innermost.substr(0, innermost.find_last_not_of(' ') + 1)), innermost);
   }
@@ -214,13 +240,20 @@ void check_devices(const Run& run, const Findings& found, const Verdict& verdict
   const std::vector<DeviceTimes> devices = device_times(run);
   if (devices.size() != run.ranks.size()) return;
   const Report idle = idle_report(run, {});
-  const std::int64_t more_ns = outside_ns(run, found);
-  const auto ns = [&](Limit limit) { return verdict.shares[limit].ns; };
-  CHECK(ns(Limit::launch_bound) + ns(Limit::host_code) + ns(Limit::idle) <=
-        total_of(idle, "host_wait_ns") + more_ns);
-  CHECK(ns(Limit::blocked) <= total_of(idle, "blocked_ns") + more_ns);
-  CHECK(ns(Limit::queued) <= total_of(idle, "queued_ns") + more_ns);
-  CHECK(verdict.not_recorded.ns <= total_of(idle, "not_recorded_ns") + more_ns);
+  const auto ns = [&](AccountRow row) { return found.account[row].ns; };
+  std::int64_t host_ns = 0;
+  for (const AccountRow row :
+       {AccountRow::launch, AccountRow::host_operator, AccountRow::host_call, AccountRow::host_code,
+        AccountRow::profiler, AccountRow::capture, AccountRow::idle})
+    host_ns += ns(row);
+  CHECK(host_ns <= total_of(idle, "host_wait_ns"));
+  CHECK(ns(AccountRow::turn_around) <= total_of(idle, "turn_around_ns"));
+  CHECK(ns(AccountRow::queued) <= total_of(idle, "queued_ns"));
+  CHECK(ns(AccountRow::blocked) <= total_of(idle, "blocked_ns"));
+  std::int64_t unrecorded_ns = 0;
+  for (const std::size_t rank : found.basis.ranks)
+    unrecorded_ns += total_ns(run.ranks[rank].unrecorded);
+  CHECK(ns(AccountRow::not_recorded) <= total_of(idle, "not_recorded_ns") + unrecorded_ns);
   std::int64_t kernel_ns = 0;
   std::int64_t exposed_ns = 0;
   for (const std::size_t rank : found.basis.ranks)
@@ -229,11 +262,12 @@ void check_devices(const Run& run, const Findings& found, const Verdict& verdict
       kernel_ns += times.kernel_ns;
       exposed_ns += times.exposed_comm_ns;
     }
-  CHECK(ns(Limit::compute) <= kernel_ns);
-  CHECK(ns(Limit::communication) <= exposed_ns + host_collectives_ns(run, found));
+  CHECK(ns(AccountRow::kernel) <= kernel_ns);
+  CHECK(ns(AccountRow::communication) <= exposed_ns + host_collectives_ns(run, found));
   if (verdict.kind == Limit::blocked) {
-    REQUIRE_FALSE(found.causes.blocking.empty());
-    CHECK(all_words(verdict).find(found.causes.blocking.front().call) != std::string::npos);
+    REQUIRE_FALSE(found.account[AccountRow::blocked].names.empty());
+    CHECK(words_of(verdict).find(found.account[AccountRow::blocked].names.front().name) !=
+          std::string::npos);
   }
 }
 
@@ -255,9 +289,10 @@ TEST_CASE("corpus: no verdict says what the other commands contradict") {
     for (std::size_t i = 0; i < kLimitCount; ++i)
       sum_ns += verdict.shares[static_cast<Limit>(i)].ns;
     CHECK(sum_ns <= found.basis.steps.sum().total_ns);
-    check_words(*run, found, all_words(verdict));
+    check_words(*run, found, words_of(verdict));
     check_kind(*run, found, verdict);
     check_steps(*run, found);
+    check_gains(verdict);
     check_comm(*run, verdict);
     check_tree(paths, found, verdict);
     if (found.devices) check_devices(*run, found, verdict);

@@ -75,7 +75,7 @@ TEST_CASE("stragglers: delays in some steps are sporadic, those of another rank 
     }
     return files;
   };
-  const Straggler sporadic = straggler_of(job([](int step) { return step % 4 == 0 ? 2 : -1; }));
+  const Straggler sporadic = straggler_of(job([](int step) { return step % 4 == 1 ? 2 : -1; }));
   CHECK(sporadic.pattern == DelayPattern::sporadic);
   CHECK(sporadic.candidates == std::vector<std::int64_t>{2});
   CHECK_FALSE(sporadic.rank);

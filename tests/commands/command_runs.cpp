@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -42,8 +43,9 @@ bool takes_traces(const std::string& command) {
   return app.get_subcommand(command)->get_option_no_throw("TRACE") != nullptr;
 }
 
-// Returns what the command line asks for.
-Work ask(const std::string& words) {
+}  // namespace
+
+std::shared_ptr<const Analysis> analysis_of(const std::string& words) {
   CLI::App app;
   set_up(app, kToolName);
   Work work;
@@ -55,11 +57,10 @@ Work ask(const std::string& words) {
   std::vector<const char*> arguments;
   arguments.reserve(typed.size());
   for (const std::string& word : typed) arguments.push_back(word.c_str());
-  REQUIRE(parse(app, static_cast<int>(arguments.size()), arguments.data()));
-  return work;
+  const bool parsed = parse(app, static_cast<int>(arguments.size()), arguments.data());
+  REQUIRE(parsed);
+  return work.analysis;
 }
-
-}  // namespace
 
 std::vector<CommandRun> analysis_runs() {
   std::vector<CommandRun> runs;
@@ -68,7 +69,7 @@ std::vector<CommandRun> analysis_runs() {
     std::vector<std::string> lines = variants_of(command);
     lines.insert(lines.begin(), command);
     for (const std::string& line : lines)
-      if (const Work work = ask(line); work.analysis) runs.push_back({line, work.analysis});
+      if (auto analysis = analysis_of(line)) runs.push_back({line, std::move(analysis)});
   }
   return runs;
 }

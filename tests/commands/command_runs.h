@@ -17,6 +17,10 @@ struct CommandRun {
   std::shared_ptr<const Analysis> analysis;
 };
 
+// Returns what a command line without traces asks for, "kernels --by type,rank"; nullptr if that is
+// no analysis. Throws what parsing does.
+std::shared_ptr<const Analysis> analysis_of(const std::string& words);
+
 // Returns the runs of the commands that analyse a run, in the order of --help. Commands of another
 // kind (compare) are left out.
 std::vector<CommandRun> analysis_runs();

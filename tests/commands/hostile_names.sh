@@ -7,8 +7,8 @@ enter_scratch
 # In these places the command shows no name of its traces.
 names_no_trace() {
   case "$command $1" in
-    bottleneck\ table | comm\ table | gpu\ table | memcpy\ table | steps\ table | stragglers\ table) ;;
-    bottleneck\ md | comm\ md | gpu\ md | memcpy\ md | steps\ md | stragglers\ md) ;;
+    comm\ table | gpu\ table | memcpy\ table | steps\ table | stragglers\ table) ;;
+    comm\ md | gpu\ md | memcpy\ md | steps\ md | stragglers\ md) ;;
     *) return 1 ;;
   esac
 }

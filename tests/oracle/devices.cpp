@@ -159,6 +159,7 @@ struct Gap {
   std::int64_t from;
   std::int64_t to;
   const Piece* call = nullptr;
+  bool is_turn_around = false;
   std::string hta = {};
   std::string kind = "not recorded";
   bool kernel_wait = false;
@@ -191,7 +192,8 @@ void tell_kind(const Trace& trace, std::int64_t us, std::int64_t kernel_gap_us, 
     if (launched > gap.from && gap.to - gap.call->to < kernel_gap_us) launched = gap.to;
     gap.kind = us < launched ? "host wait" : "queued";
     gap.kernel_wait = us >= launched && gap.to - launched < kernel_gap_us;
-    if ((us < launched || is_long) && is_blocked(trace, gap.thread, us)) gap.kind = "blocked";
+    if (us < launched && is_blocked(trace, gap.thread, us)) gap.kind = "blocked";
+    if (gap.is_turn_around) gap.kind = "turn-around";
   }
   if (std::all_of(trace.work.begin(), trace.work.end(),
                   [](const Piece& piece) { return piece.correlation < 0; })) {
@@ -202,12 +204,10 @@ void tell_kind(const Trace& trace, std::int64_t us, std::int64_t kernel_gap_us, 
         gap.thread = thread;
       }
   }
-  if (gap.kind != "host wait" && gap.kind != "blocked" && is_long &&
-      is_blocked(trace, next_thread(trace, gap.to), us)) {
+  if (gap.kind == "not recorded" && is_long && is_blocked(trace, next_thread(trace, gap.to), us)) {
     gap.kind = "blocked";
     gap.thread = next_thread(trace, gap.to);
   }
-  gap.kernel_wait = gap.kernel_wait && gap.kind == "queued";
 }
 
 Gap gap_at(const Trace& trace, const Work& work, std::int64_t us, std::int64_t kernel_gap_us) {
@@ -216,10 +216,19 @@ Gap gap_at(const Trace& trace, const Work& work, std::int64_t us, std::int64_t k
     if (piece->to <= us) gap.from = std::max(gap.from, piece->to);
   for (const Piece* piece : work)
     if (piece->from > us) gap.to = std::min(gap.to, piece->from);
+  const Piece* next = nullptr;
   for (const Piece* piece : work)
     if (piece->from == gap.to && piece->call != nullptr &&
-        (gap.call == nullptr || piece->call->from < gap.call->from))
-      gap.call = piece->call;
+        (next == nullptr ||
+         std::pair(piece->call->from, piece->to) < std::pair(next->call->from, next->to)))
+      next = piece;
+  if (next != nullptr) {
+    gap.call = next->call;
+    gap.is_turn_around = gap.call->from <= gap.from &&
+                         std::any_of(work.begin(), work.end(), [&](const Piece* piece) {
+                           return piece->to == gap.from && piece->stream == next->stream;
+                         });
+  }
   if (gap.call != nullptr && gap.call->from > gap.from)
     gap.hta = "host wait";
   else

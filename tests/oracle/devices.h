@@ -25,7 +25,8 @@ struct BusyTimes {
 
 struct IdleTimes {
   std::int64_t total = 0;
-  std::map<std::string, std::int64_t> kinds;  // "host wait", "queued", "blocked", "not recorded"
+  std::map<std::string, std::int64_t> kinds;  // "host wait", "turn-around", "queued", "blocked",
+                                              // "not recorded"
   std::int64_t kernel_wait = 0;
   std::map<std::string, std::int64_t> hta;  // "host wait", "kernel wait", "other"
   std::vector<std::int64_t> gaps;           // ascending

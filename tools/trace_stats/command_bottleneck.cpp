@@ -1,6 +1,6 @@
 // trace-stats bottleneck: what limits the run.
 #include "analysis/reports/bottleneck_report.h"
-#include "analysis/verdict/verdict.h"
+#include "analysis/verdict/limit_gate.h"
 #include "base/problems.h"
 #include "common/command_line.h"
 #include "common/command_spec.h"
@@ -38,10 +38,14 @@ Limit read_limit(const std::string& word) {
                                did_you_mean(word, known)));
 }
 
-// Reads "data-loading=5%", "data-loading>5%" or "straggler".
+// Reads "data-loading=5%", "data-loading>5%", "gain:data-loading=5%" or "straggler".
 LimitGate read_gate(const std::string& text) {
-  const GateTerm term = read_gate_term("--fail-on", text, {});
-  LimitGate gate{read_limit(term.metric())};
+  constexpr std::string_view kGain = "gain:";
+  const bool of_gain = text.starts_with(kGain);
+  const GateTerm term = read_gate_term("--fail-on", of_gain ? text.substr(kGain.size()) : text, {});
+  LimitGate gate{.limit = read_limit(term.metric()), .of_gain = of_gain};
+  if (term.bounds.empty() && of_gain)
+    throw UsageError(fmt::format("--fail-on: '{}' needs a share (try {}=5%)", text, text));
   if (term.bounds.empty()) return gate;
   if (gate.limit == Limit::inconclusive)
     throw UsageError(
@@ -112,13 +116,11 @@ void add_bottleneck(CLI::App& app, Work& work) {
       {.name = "bottleneck",
        .help =
            "What limits the run, why, and what to do next (start here)\n"
-           "Shows what the traces hold, how long steps take, where that time goes, the verdict "
-           "with its evidence, and advice. The verdict is the largest limit other than compute: "
-           "data-loading (above 5 % "
-           "of a step); communication, straggler or memory (10 %); idle, host-code, blocked or "
-           "queued (15 %); launch-bound (30 %). If none of these is reached it is compute, if "
-           "that takes half of the step, else inconclusive. Shares refer to the mean step of the "
-           "rank that holds up the others, or of all ranks if none does.",
+           "Shows what the traces hold, how long steps take, the verdict, what would save time and "
+           "how much at most, and where the time of a step goes. The verdict is the limit whose "
+           "removal would save most, of at least 1 % of a step; inconclusive if the traces do not "
+           "tell. Shares refer to the mean step of the rank that holds up the others, or of all "
+           "ranks if none does.",
        .python = true,
        .spread = true,
        .has_gates = [options] { return !options->gates.empty(); }},
@@ -129,8 +131,8 @@ void add_bottleneck(CLI::App& app, Work& work) {
           [options](const std::vector<std::string>& lists) { options->gates = read_gates(lists); },
           fmt::format(
               "Exit with status 1 if a LIMIT takes more than N% of a step or, without N%, is the "
-              "verdict; with 2 if the traces cannot answer. LIMIT is one of {}. LIMIT>N% means the "
-              "same, but needs quotes in a shell",
+              "verdict; with 2 if the traces cannot answer. gain:LIMIT=N% is about what would be "
+              "saved. LIMIT is one of {}. LIMIT>N% means the same, but needs quotes in a shell",
               fmt::join(kLimitNames, ", ")))
       ->type_name("LIMIT[=N%],...");
   add_fail_or_pass(*command, "--unknown", options->allows_unknown,

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "per_rank/per_rank.h"
 #include "run/event_columns.h"
+#include "run/steps.h"
 
 #include <fmt/format.h>
 
@@ -69,7 +70,8 @@ bool is_training(const Run& run) {
   return false;
 }
 
-DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ranks, bool kernels) {
+DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ranks, bool kernels,
+                              const std::function<Intervals(std::size_t rank)>& steps_of) {
   constexpr std::int64_t kLeastPart = 100;  // kernels below one hundredth are ignored
   DeviceFacts facts;
   find_graphs(run, facts);
@@ -78,8 +80,10 @@ DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ra
   using KernelTimes = std::map<std::uint32_t, std::int64_t>;  // by label
   const auto times_of = [&](std::size_t rank) {
     KernelTimes times;
+    const Intervals steps = steps_of(rank);
     run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
-      if (run.labels.kind(span.label).role == Role::kernel)
+      if (run.labels.kind(span.label).role == Role::kernel &&
+          holds_any(steps, {span.start_ns, span.start_ns + 1}))
         add_to(times[span.label], span.end_ns - span.start_ns);
     });
     return times;
@@ -90,6 +94,11 @@ DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ra
       add_to(facts.kernel_ns, ns);
     }
   });
+  const auto longest = std::ranges::max_element(label_ns);
+  if (longest != label_ns.end() && *longest > 0) {
+    facts.longest_ns = *longest;
+    facts.longest = run.labels.name(static_cast<std::uint32_t>(longest - label_ns.begin()));
+  }
   for (std::uint32_t label = 0; label < run.labels.size(); ++label)
     if (label_ns[label] > facts.kernel_ns / kLeastPart)
       add_kernel(run.labels.name(label), label_ns[label], facts);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@ namespace traceloom {
 
 // DeviceFacts: facts about a run that keep advice from recommending what the run already does.
 //
-//   const DeviceFacts facts = find_device_facts(run, basis.ranks);
+//   const DeviceFacts facts = find_device_facts(run, basis.ranks, true, steps_of);
 //   if (facts.has_graphs && !facts.replays_graphs && !facts.captures_graphs) advise("CUDA graphs");
 
 struct DeviceFacts {
@@ -25,6 +26,8 @@ struct DeviceFacts {
   bool has_torch = false;        // operators of torch
   bool compiles = false;         // torch.compile is in use
   std::int64_t kernel_ns = 0;    // time of kernels that compute
+  std::int64_t longest_ns = 0;   // time of those of one name, which take longest
+  std::string longest = {};      // that name
   std::int64_t fp8_ns = 0;       // time of those whose names mean numbers of at most 8 bits
   // Time of kernels that multiply, convolve or attend: with tensor cores, and without, by their
   // names.
@@ -33,8 +36,10 @@ struct DeviceFacts {
   std::int64_t eligible_ns = 0;  // time of these, and of those whose names do not show it
 };
 
-// Looks at these ranks (indices into Run::ranks), and at the names of kernels only if `kernels`.
-DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ranks, bool kernels);
+// Looks at these ranks (indices into Run::ranks), and at the names of kernels only if `kernels`: at
+// those that begin in the steps of their rank.
+DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ranks, bool kernels,
+                              const std::function<Intervals(std::size_t rank)>& steps_of);
 
 // Whether any rank has events of a device.
 bool has_devices(const Run& run);

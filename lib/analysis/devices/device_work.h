@@ -1,5 +1,4 @@
-// The work of devices, stream by stream: its launches, its queue, and the gaps in it, with their
-// reasons and the activity of the host meanwhile.
+// The work of devices, stream by stream: its launches, its queue, and the gaps in it.
 #pragma once
 
 #include "run/launches.h"
@@ -55,8 +54,8 @@ DeviceWork find_device_work(const RankEvents& rank);
 // Returns all streams of all devices of a rank together.
 WorkList all_work(const RankEvents& rank);
 
-// DeviceGaps: the times at which a device, or a stream of it, had no work. GapKinds finds the
-// reasons.
+// DeviceGaps: the times at which a device, or a stream of it, had no work. GapKinds
+// (account/gap_kinds.h) finds the reasons.
 //
 //   for (const DeviceGap& gap : find_gaps(work, 30'000)) idle_ns += gap.length_ns();
 //
@@ -75,6 +74,8 @@ struct DeviceGap {
   Interval time;
   HtaGap kind;
   const CallSpan* launch;  // launch of the work that ends the gap; nullptr if it was not recorded
+  // True if that work had been launched when the gap began, in the stream that worked until then.
+  bool is_turn_around = false;
 
   std::int64_t length_ns() const { return time.to_ns - time.from_ns; }
 };
@@ -141,113 +142,5 @@ bool is_launching(std::string_view call);
 // True for operators of torch that read a value from a device. They block, even if no calls were
 // recorded.
 bool is_reading_operator(std::string_view op);
-
-// HostTimeline: the activity of a thread of the host at any instant.
-//
-//   HostTimeline host(run, rank);
-//   for (const HostPart& part : host.parts_of(call.track, gap.time)) use(part.op);
-//
-// The activity is the innermost operator, annotation, wait for data or other span of the host: the
-// one that began last (of several, the one that ends first), and the call of the runtime in it.
-// Steps and Python frames surround everything that the host does, so they are no activity.
-
-struct HostPart {
-  Interval time;
-  std::string_view op;    // empty if nothing was recorded
-  std::string_view call;  // empty outside of calls of the runtime
-};
-
-// Serves one rank; `run` must outlive it.
-class HostTimeline {
- public:
-  // Prepares only these tracks.
-  HostTimeline(const Run& run, const RankEvents& rank, const std::set<std::uint32_t>& tracks);
-
-  // Returns parts that follow each other and fill `time`.
-  std::vector<HostPart> parts_of(std::uint32_t track, const Interval& time) const;
-  // Returns the op of the thread when `span` began; empty if nothing was recorded.
-  std::string_view op_around(const HostSpan& span) const;
-
- private:
-  struct Segment {
-    Interval time;
-    std::string_view name;
-  };
-  using Segments = std::vector<Segment>;
-  struct Thread {
-    Segments ops;
-    Segments calls;
-  };
-  static Segments flatten(const Run& run, std::vector<HostSpan> spans);
-  static Segments fill(const Segments& segments, const Interval& time);
-
-  std::map<std::uint32_t, Thread> threads_;
-};
-
-// GapKinds: the reason why a device had no work, for every instant of a gap. `idle` and
-// `bottleneck` share it.
-//
-//   const GapKinds kinds(run, rank, all_work, 30'000);
-//   kinds.find_parts(gap, parts);
-//   for (const GapPart& part : parts) sums[part.kind] += length_ns(part.time);
-//
-// - host wait: nothing was launched; the call that launched the next work began after the gap had.
-//   If the work begins as soon as its call ends, all of the gap is host wait
-// - queued: the work was launched and did not begin; the device was busy with unrecorded work, or
-//   the work waited for another stream or another rank
-// - blocked: host wait or queued, while the host is in a call that waits for the device
-//   (least_blocking_ns()). The host is the thread that launched the next work or, for work already
-//   launched, the thread that launches next
-// - not recorded: the launch of the next work is not in the traces
-//
-// If no event has a correlation, nothing was lost: gaps are then inferred to be host wait.
-
-enum class GapKind : std::uint8_t { host_wait, queued, blocked, not_recorded };
-inline constexpr std::size_t kGapKindCount = 4;
-inline constexpr std::array<std::string_view, kGapKindCount> kGapKindNames{
-    "host wait", "queued", "blocked", "not recorded"};
-constexpr std::string_view gap_kind_name(GapKind kind) {
-  return kGapKindNames[static_cast<std::size_t>(kind)];
-}
-
-inline constexpr std::uint32_t kNoTrack = ~std::uint32_t{0};
-inline constexpr std::int64_t kUsualKernelGap = 30'000;  // ns
-
-struct GapPart {
-  Interval time;
-  GapKind kind = GapKind::not_recorded;
-  bool was_launched = false;             // queued, and blocked after the work had been launched
-  bool is_kernel_wait = false;           // queued for less than the usual change between kernels
-  std::uint32_t track = kNoTrack;        // thread that launched the next work, or that is blocked
-  const HostSpan* blocked_in = nullptr;  // the blocking call
-};
-
-class GapKinds {
- public:
-  // `work` is all work of the rank, in any order. The other arguments must outlive the object,
-  // `work` need not.
-  GapKinds(const Run& run, const RankEvents& rank, const WorkList& work,
-           std::int64_t kernel_gap_ns = kUsualKernelGap);
-
-  // Fills a list, which the caller may reuse, with parts that follow each other and fill the gap.
-  void find_parts(const DeviceGap& gap, std::vector<GapPart>& parts) const;
-  // The same for a time after all work, in which nothing was launched.
-  void find_parts_behind(const Interval& time, std::vector<GapPart>& parts) const;
-  // True if no event has a launch, so that host wait is inferred.
-  bool infers() const { return infers_; }
-
- private:
-  using Spans = std::vector<HostSpan>;
-
-  std::uint32_t next_launcher(std::int64_t ns) const;
-  void append(const GapPart& part, std::span<const std::uint32_t> tracks,
-              std::vector<GapPart>& parts) const;
-
-  std::int64_t kernel_gap_ns_;
-  bool infers_ = true;
-  std::map<std::uint32_t, Spans> blocking_;  // keyed by track; ascending, none within another
-  std::vector<std::uint32_t> blocking_tracks_;
-  std::vector<std::pair<std::int64_t, std::uint32_t>> launches_;  // begin and track, ascending
-};
 
 }  // namespace traceloom

@@ -17,9 +17,9 @@
 namespace traceloom {
 namespace {
 
-constexpr Limit kLimitsWithShares[] = {Limit::data_loading, Limit::communication, Limit::memory,
-                                       Limit::launch_bound, Limit::host_code,     Limit::blocked,
-                                       Limit::queued,       Limit::idle,          Limit::compute};
+bool has_share(Limit limit) {
+  return limit != Limit::straggler && limit != Limit::inconclusive;
+}
 
 std::string steps_json(const std::vector<std::int64_t>& lengths) {
   const TimeStats stats = time_stats(lengths);
@@ -44,8 +44,8 @@ struct Basis {
 
 void write_coverage(JsonWriter& json, const Basis& basis) {
   write_object(json, "coverage", [&] {
-    json.member("launches", basis.found.causes.linked);
-    json.member("device_work", basis.found.causes.work);
+    json.member("launches", basis.found.account.linked);
+    json.member("device_work", basis.found.account.work);
     json.member("ranks", basis.run.ranks.size());
     json.member("world_size",
                 basis.found.is_alone ? std::nullopt : std::optional(basis.found.world_size));
@@ -71,13 +71,16 @@ void write_evidence(JsonWriter& json, const Basis& basis, Limit limit) {
 void write_shares(JsonWriter& json, const Basis& basis) {
   const Verdict& verdict = basis.verdict;
   write_object(json, "shares", [&] {
-    for (const Limit limit : kLimitsWithShares) {
+    for (const Limit limit : kAllOf<Limit>) {
+      if (!has_share(limit)) continue;
       const LimitShare& share = verdict.shares[limit];
       const bool is_known = share.unknown_since.empty() || share.ns > 0;
       json.member(limit_name(limit), is_known ? std::optional(share.share()) : std::nullopt);
     }
   });
-  write_objects(json, "parts", kLimitsWithShares, [&](Limit limit) {
+  std::vector<Limit> with_share(kAllOf<Limit>.begin(), kAllOf<Limit>.end());
+  std::erase_if(with_share, [](Limit limit) { return !has_share(limit); });
+  write_objects(json, "parts", with_share, [&](Limit limit) {
     const LimitShare& share = verdict.shares[limit];
     write_part(json, limit_name(limit), share);
     json.member("least_ns", share.least_ns);
@@ -104,16 +107,8 @@ void write_shares(JsonWriter& json, const Basis& basis) {
   });
 }
 
-void write_causes(JsonWriter& json, const IdleCauses& causes) {
-  write_objects(json, "blocking", causes.blocking, [&](const BlockingSum& sum) {
-    json.member("call", sum.call);
-    json.member("callers", sum.callers);
-    json.member("ns", sum.ns);
-    json.member("launched_ns", sum.launched_ns);
-    json.member("calls", sum.calls);
-    json.member("longest_ns", sum.longest_ns);
-  });
-  write_objects(json, "host_code", causes.frames, [&](const FrameSum& frame) {
+void write_frames(JsonWriter& json, const std::vector<FrameSum>& frames) {
+  write_objects(json, "host_code", frames, [&](const FrameSum& frame) {
     json.member("name", frame.name);
     json.member("file", text_or_null(frame.file));
     json.member("ns", frame.ns);
@@ -122,25 +117,127 @@ void write_causes(JsonWriter& json, const IdleCauses& causes) {
   });
 }
 
-// Writes each advice with the share for which it is given.
-void write_advice(JsonWriter& json, const Basis& basis) {
-  write_list(json, "advice", texts_of(basis.verdict.advice));
-  write_objects(json, "advice_evidence", basis.verdict.advice, [&](const Advice& advice) {
-    json.member("advice", advice.text);
-    json.member("limit", limit_name(advice.limit));
-    json.member("part", text_or_null(advice.part));
-    json.member("value",
-                advice.share.of_ns == 0 ? std::nullopt : std::optional(advice.share.share()));
-    write_evidence(json, basis, advice.status, advice.events);
+void write_remedies(JsonWriter& json, const Basis& basis) {
+  write_objects(json, "remedies", basis.verdict.remedies, [&](const Remedy& remedy) {
+    json.member("remedy", remedy.text);
+    write_part(json, limit_name(remedy.limit), remedy.gain);
+    json.member("part", text_or_null(remedy.part));
+    json.member("longest_ns",
+                remedy.longest_ns > 0 ? std::optional(remedy.longest_ns) : std::nullopt);
+    json.member("where", text_or_null(remedy.where));
+    json.member("see", remedy.see);
+    json.member("rule", remedy.part.empty() ? row_of(remedy.limit).gain : remedy.part);
+    write_evidence(json, basis, remedy.status, remedy.events);
   });
+}
+
+// A row of the account in the steps of the basis.
+struct AccountLine {
+  AccountRow row;
+  const AccountSum* sum;
+  std::size_t events;
+};
+
+// The events of roles are counted for the limits that have them.
+std::size_t events_of(AccountRow row, const Basis& basis) {
+  const ByLimit<std::size_t>& events = basis.verdict.events;
+  switch (row) {
+    case AccountRow::kernel:
+      return events[Limit::compute];
+    case AccountRow::communication:
+      return events[Limit::communication];
+    case AccountRow::memcpy:
+    case AccountRow::memset:
+      return events[Limit::memory];
+    case AccountRow::dataloader:
+      return events[Limit::data_loading];
+    default:
+      return basis.found.account[row].n;
+  }
+}
+
+std::vector<AccountLine> account_lines(const Basis& basis) {
+  std::vector<AccountLine> lines;
+  for (const AccountRow row : kAllOf<AccountRow>)
+    if (const AccountSum& sum = basis.found.account[row]; sum.ns > 0)
+      lines.push_back({row, &sum, events_of(row, basis)});
+  return lines;
+}
+
+void write_names(JsonWriter& json, const std::vector<NamedTime>& names) {
+  write_objects(json, "names", names, [&](const NamedTime& name) {
+    json.member("name", name.name);
+    json.member("callers", text_or_null(name.callers));
+    json.member("ns", name.ns);
+    json.member("n", name.n);
+    json.member("longest_ns", name.longest_ns);
+  });
+}
+
+void write_account(JsonWriter& json, const Basis& basis) {
+  write_objects(json, "account", account_lines(basis), [&](const AccountLine& line) {
+    json.member("row", account_row_name(line.row));
+    json.member("ns", line.sum->ns);
+    json.member("of_ns", basis.found.basis.steps.sum().total_ns);
+    json.member("share", basis.found.basis.share(line.sum->ns).share());
+    json.member("n", line.events);
+    json.member("longest_ns",
+                line.sum->longest_ns > 0 ? std::optional(line.sum->longest_ns) : std::nullopt);
+    write_names(json, line.sum->names);
+  });
+}
+
+// A row that would show as 0.0 % says nothing; JSON has it in verdict.account.
+Table account_table(const Basis& basis) {
+  constexpr double kLeastShown = 0.0005;
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = AccountLine;
+  const StepBasis& of = basis.found.basis;
+  const ColumnsOf<Row> columns{
+      {"row", "Row", text, [](auto& line) { return account_row_name(line.row); }},
+      {"mean_ns", "Mean/step", duration,
+       [&](auto& line) { return rounded_mean(line.sum->ns, of.steps.count()); }},
+      {"share", "Share", share, [&](auto& line) { return of.share(line.sum->ns).share(); }},
+      {"n", "N", count, [](auto& line) { return line.events; }},
+      {"longest_ns", "Longest", duration, some,
+       [](auto& line) { return cell_if(line.sum->longest_ns > 0, line.sum->longest_ns); }},
+      {"mostly", "Mostly", text, some, [&](auto& line) { return most_text(*line.sum, of.owner); }},
+  };
+  std::vector<AccountLine> lines = account_lines(basis);
+  std::erase_if(
+      lines, [&](const AccountLine& line) { return of.share(line.sum->ns).share() < kLeastShown; });
+  return make_table(lines, columns);
+}
+
+Table remedies_table(const Basis& basis) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = Remedy;
+  const StepOwner& of = basis.found.basis.owner;
+  const ColumnsOf<Row> columns{
+      {"gain_ns", "At most", duration,
+       [&](auto& remedy) {
+         return rounded_mean(remedy.gain.ns, std::max<std::size_t>(of.steps, 1));
+       }},
+      {"share", "Share", share, [](auto& remedy) { return remedy.gain.share(); }},
+      {"n", "N", count, [](auto& remedy) { return remedy.events; }},
+      {"longest_ns", "Longest", duration, some,
+       [](auto& remedy) { return cell_if(remedy.longest_ns > 0, remedy.longest_ns); }},
+      {"limit", "Limit", text, [](auto& remedy) { return std::string(limit_name(remedy.limit)); }},
+      {"see", "See", text, [](auto& remedy) { return std::string(remedy.see); }},
+      {"remedy", "Remedy", text, [](auto& remedy) { return remedy.text; }},
+      {"where", "Where", text, few, [](auto& remedy) { return remedy.where; }},
+  };
+  return make_table(basis.verdict.remedies, columns);
 }
 
 std::string verdict_json(const Basis& basis) {
   const Verdict& verdict = basis.verdict;
   return json_object([&](JsonWriter& json) {
     json.member("kind", limit_name(verdict.kind));
-    json.member("share", verdict.cost(verdict.kind).share());
-    json.member("is_delay", verdict.is_delay(verdict.kind));
+    json.member("share", verdict.gains[verdict.kind].share());
+    json.member("gain_ns", verdict.gains[verdict.kind].ns);
     json.member("rank", verdict.rank);
     json.member("status", to_string(verdict.status[verdict.kind]));
     json.member("n", verdict.events[verdict.kind]);
@@ -151,12 +248,15 @@ std::string verdict_json(const Basis& basis) {
       json.member("kind", is_of_all ? std::nullopt : std::optional(to_string(verdict.of.phase)));
     });
     write_shares(json, basis);
-    write_causes(json, basis.found.causes);
+    write_account(json, basis);
+    write_frames(json, basis.found.account.frames);
     std::vector<std::string_view> possible;
     for (const Limit limit : verdict.possible) possible.push_back(limit_name(limit));
     write_list(json, "possible", possible);
     write_list(json, "evidence", verdict.evidence);
-    write_advice(json, basis);
+    write_list(json, "left_out", verdict.left_out);
+    write_remedies(json, basis);
+    json.member("next", verdict.next);
   });
 }
 
@@ -178,6 +278,19 @@ std::string ranks_json(const std::vector<RankRoles>& ranks) {
   return text;
 }
 
+std::string steps_line(const Run& run, const Verdict& verdict,
+                       const std::vector<std::int64_t>& lengths) {
+  const TimeStats stats = time_stats(lengths);
+  const std::string noun = step_noun(verdict.of.phase);
+  if (stats.count == 1)
+    return fmt::format("only one {}, of {}: it may be no usual one", noun,
+                       format_duration(stats.mean_ns));
+  return fmt::format("{}: mean {}, median {}, p99 {}{}", count_of(lengths.size(), noun),
+                     format_duration(stats.mean_ns), format_duration(stats.p50_ns),
+                     format_duration(stats.p99_ns),
+                     run.ranks.size() > 1 ? " (each on the rank on which it takes longest)" : "");
+}
+
 void add_headline(Report& report, const Run& run, const Verdict& verdict,
                   const std::vector<std::int64_t>& lengths) {
   std::uint64_t events = 0;
@@ -187,15 +300,13 @@ void add_headline(Report& report, const Run& run, const Verdict& verdict,
   report.headline.push_back(fmt::format("{}, {}, {}", count_of(files, "file"),
                                         count_of(run.ranks.size(), "rank"),
                                         count_of(events, "event")));
-  if (const TimeStats stats = time_stats(lengths); stats.count > 0)
-    report.headline.push_back(fmt::format(
-        "{}: mean {}, median {}, p99 {}{}", count_of(lengths.size(), step_noun(verdict.of.phase)),
-        format_duration(stats.mean_ns), format_duration(stats.p50_ns),
-        format_duration(stats.p99_ns),
-        run.ranks.size() > 1 ? " (each on the rank on which it takes longest)" : ""));
+  report.headline.push_back(steps_line(run, verdict, lengths));
+  if (lengths.empty()) report.headline.pop_back();
   report.headline.push_back(verdict_headline(verdict));
   for (const std::string& evidence : verdict.evidence) report.headline.push_back("  - " + evidence);
-  for (const Advice& advice : verdict.advice) report.headline.push_back("Next: " + advice.text);
+  for (const std::string& left_out : verdict.left_out)
+    report.headline.push_back("  - left out: " + left_out);
+  report.headline.push_back("Next: " + verdict.next);
 }
 
 // The calls of a file that launch work.
@@ -252,10 +363,13 @@ BottleneckAnswer bottleneck_report(const Run& run) {
   report.values.emplace_back("verdict", verdict_json({run, found, verdict}));
   report.values.emplace_back("steps", steps_json(lengths));
   report.values.emplace_back("ranks", ranks_json(found.roles));
-  report.tables.push_back({"roles",
+  const Basis basis{run, found, verdict};
+  if (!verdict.remedies.empty())
+    report.tables.push_back({"remedies", "What would save time, at most", remedies_table(basis)});
+  report.tables.push_back({"account",
                            fmt::format("Where {} goes, {}", found.basis.owner.text(),
                                        format_duration(found.basis.steps.mean().total_ns)),
-                           roles_table(found.basis.steps)});
+                           account_table(basis)});
   append_phases(run, report);
   note_phase(run, found.roles, report);
   note_missing(run, report);

@@ -1,5 +1,7 @@
 #include "analysis/reports/idle_report.h"
 
+#include "analysis/account/gap_kinds.h"
+#include "analysis/account/host_timeline.h"
 #include "analysis/devices/device_facts.h"
 #include "analysis/devices/device_work.h"
 #include "analysis/numbers.h"
@@ -27,8 +29,8 @@ constexpr std::string_view kNothing = "(nothing recorded)";
 constexpr std::string_view kUnlinked = "(launch not recorded)";
 constexpr std::string_view kOthers = "(others)";
 
-// A sum of idle times, which each row and the totals have: first the kinds of gaps, then a part of
-// the queued time, then HTA's kinds.
+// A sum of idle times, which each row and the totals have: first the kinds of gaps, then the short
+// ones before work that had been launched, then HTA's kinds.
 struct IdleSum {
   std::string_view key;
   std::string_view title;
@@ -36,6 +38,7 @@ struct IdleSum {
 };
 constexpr std::array kIdleSums{
     IdleSum{"host_wait_ns", "Host wait", Readers::most},
+    IdleSum{"turn_around_ns", "Turn-around", Readers::most},
     IdleSum{"queued_ns", "Queued", Readers::most},
     IdleSum{"blocked_ns", "Blocked", Readers::most},
     IdleSum{"not_recorded_ns", "Not recorded", Readers::most},
@@ -263,11 +266,13 @@ void add_words(Report& report, const Run& run, const Totals& totals) {
   const auto percent = [&](GapKind kind) {
     return ratio(totals.times.sums[static_cast<std::size_t>(kind)], idle_ns) * 100;
   };
-  report.headline.push_back(fmt::format(
-      "devices are idle {:.1f} % of their time: {:.1f} % of that is host wait, {:.1f} % queued, "
-      "{:.1f} % blocked, {:.1f} % not recorded",
-      ratio(idle_ns, totals.times.total_ns) * 100, percent(GapKind::host_wait),
-      percent(GapKind::queued), percent(GapKind::blocked), percent(GapKind::not_recorded)));
+  report.headline.push_back(
+      fmt::format("devices are idle {:.1f} % of their time: {:.1f} % of that is host wait, {:.1f} "
+                  "% turn-around, "
+                  "{:.1f} % queued, {:.1f} % blocked, {:.1f} % not recorded",
+                  ratio(idle_ns, totals.times.total_ns) * 100, percent(GapKind::host_wait),
+                  percent(GapKind::turn_around), percent(GapKind::queued),
+                  percent(GapKind::blocked), percent(GapKind::not_recorded)));
 }
 
 void add(Totals& totals, const RankIdle& idle) {

@@ -252,7 +252,8 @@ void note_missing(const Run& run, Report& report) {
     for (const auto& [count, why] :
          {std::pair{steps.dropped, "the profiler lost device work of the last ones"},
           std::pair{steps.lost, "the profiler lost device work that they launched"},
-          std::pair{steps.instant, "they take no time"}})
+          std::pair{steps.instant, "they take no time"},
+          std::pair{steps.startup, "start-up, over twice the median of the others"}})
       if (count > 0)
         notes.add(rank.rank,
                   fmt::format("{} of {} steps are not counted: {}", count, steps.list.size(), why));

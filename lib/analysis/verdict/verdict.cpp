@@ -7,11 +7,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <string_view>
 
 namespace traceloom {
 namespace {
 
-using Weights = ByLimit<double>;
+using Gains = ByLimit<StepShare>;
 
 constexpr double kMoreThanMean = 1.25;  // late data of changing ranks, compared with the mean of
                                         // all ranks
@@ -26,8 +29,11 @@ constexpr std::string_view kInBackward =
 // Returns the time of the roles that belong to a limit.
 StepShare limit_part(const Findings& found, Limit limit) {
   const StepBasis& basis = found.basis;
-  if (const IdleCause cause = row_of(limit).cause; cause != IdleCause::count_)
-    return basis.share(found.causes[cause].ns);
+  const Account& account = found.account;
+  // Without devices the operators of the host are what computes.
+  if (!found.devices && limit == Limit::host_operator) return basis.share(0);
+  if (const AccountRow row = row_of(limit).row; row != AccountRow::count_)
+    return basis.share(account[row].ns);
   switch (limit) {
     case Limit::data_loading:
       return basis.part({Role::dataloader});
@@ -36,7 +42,8 @@ StepShare limit_part(const Findings& found, Limit limit) {
     case Limit::memory:
       return basis.part({Role::memcpy, Role::memset});
     case Limit::compute:
-      return found.devices ? basis.part({Role::kernel}) : basis.part({Role::runtime, Role::cpu});
+      return basis.share(
+          account[found.devices ? AccountRow::kernel : AccountRow::host_operator].ns);
     default:
       return basis.share(0);
   }
@@ -112,10 +119,10 @@ void find_bounds(Verdict& verdict, const Findings& found) {
       verdict.shares[Limit::communication].ns == 0)
     verdict.shares[Limit::communication].forget("no collectives were recorded");
   if (!found.devices) verdict.shares[Limit::memory].forget(kNoDevices);
-  for (const Limit limit : kIdleLimits) {
+  for (const Limit limit : kGapLimits) {
     LimitShare& share = verdict.shares[limit];
     if (!found.devices) {
-      share.forget(kNoDevices);
+      if (limit != Limit::host_call && limit != Limit::host_code) share.forget(kNoDevices);
     } else if (verdict.not_recorded.share() >= kMuchNotRecorded) {
       share.most_ns = saturating_add(share.ns, verdict.not_recorded.ns);
       share.unknown_since = kNotRecorded;
@@ -144,7 +151,7 @@ void find_shares(Verdict& verdict, const Findings& found) {
     const StepShare part = limit_part(found, limit);
     verdict.shares[limit] = {part, part.ns, part.ns, {}};
   }
-  verdict.not_recorded = found.basis.share(found.causes[IdleCause::not_recorded].ns);
+  verdict.not_recorded = found.basis.share(found.account[AccountRow::not_recorded].ns);
   find_waiting(verdict, found);
   find_bounds(verdict, found);
   doubt_shares(verdict, found);
@@ -160,32 +167,56 @@ void find_shares(Verdict& verdict, const Findings& found) {
     verdict.delays[Limit::data_loading] = late;
 }
 
-// Returns the shares that count for the verdict, if `communication_ns` of the barriers is
+// Returns the time of the kernels, or of the operators of the host, whose name takes longest.
+std::int64_t largest_part_ns(const Findings& found, std::int64_t compute_ns) {
+  if (found.devices)
+    return static_cast<std::int64_t>(static_cast<double>(compute_ns) *
+                                     ratio(found.facts.longest_ns, found.facts.kernel_ns));
+  std::int64_t most_ns = 0;
+  for (const NamedTime& name : found.account[AccountRow::host_operator].names)
+    most_ns = std::max(most_ns, name.ns);
+  return std::min(most_ns, compute_ns);
+}
+
+// Returns what would be saved at most without each limit, if `communication_ns` of the barriers is
 // communication.
-Weights weigh_limits(const Verdict& verdict, const Findings& found, std::int64_t communication_ns) {
-  ByLimit<StepShare> parts;
-  for (const Limit limit : kAllOf<Limit>) parts[limit] = verdict.shares[limit];
-  parts[verdict.waiting_in].ns -= verdict.waiting.ns;
-  parts[Limit::communication].ns += communication_ns;
-  parts[verdict.waiting_in].ns -= communication_ns;
-  parts[Limit::queued].ns -= std::min(found.causes.queued_before_ns, parts[Limit::queued].ns);
-  Weights weights;
-  for (const Limit limit : kAllOf<Limit>) weights[limit] = parts[limit].share();
-  weights[Limit::data_loading] =
-      std::max(weights[Limit::data_loading], verdict.delays[Limit::data_loading].share());
+Gains find_gains(const Verdict& verdict, const Findings& found, std::int64_t communication_ns) {
+  Gains gains;
+  const auto steps = static_cast<std::int64_t>(found.basis.steps.count());
+  for (const Limit limit : kAllOf<Limit>) gains[limit] = verdict.shares[limit];
+  gains[verdict.waiting_in].ns -= verdict.waiting.ns;
+  gains[Limit::communication].ns += communication_ns;
+  gains[verdict.waiting_in].ns -= communication_ns;
+  const auto is_more = [&](const StepShare& delay, Limit limit) {
+    return delay.share() > gains[limit].share();
+  };
+  const auto take = [&](Limit limit) {
+    const Int128 ns = static_cast<Int128>(verdict.delays[limit].ns) * steps;
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    gains[limit] = found.basis.share(ns > kMost ? kMost : static_cast<std::int64_t>(ns));
+  };
+  if (is_more(verdict.delays[Limit::data_loading], Limit::data_loading)) take(Limit::data_loading);
   // If the last rank changes, the delay may be noise; the evidence reports it.
-  if (found.straggler.pattern != DelayPattern::changing)
-    weights[Limit::straggler] = verdict.delays[Limit::straggler].share();
-  return weights;
+  if (found.straggler.pattern != DelayPattern::changing) take(Limit::straggler);
+  // Of a single batch without a step's mark, the wait is the start of the loader.
+  if (found.is_lone_batch) gains[Limit::data_loading].ns = 0;
+  // What a straggler computes longer than the others is its delay.
+  StepShare& compute = gains[Limit::compute];
+  compute.ns = largest_part_ns(found, compute.ns);
+  if (found.straggler.cause == StragglerCause::compute ||
+      found.straggler.cause == StragglerCause::slower_device)
+    compute.ns = std::max<std::int64_t>(compute.ns - gains[Limit::straggler].ns, 0);
+  return gains;
 }
 
 // True for a limit of the whole job that a straggler with that cause produces.
 bool comes_of(Limit limit, StragglerCause cause) {
   switch (cause) {
     case StragglerCause::idle:
-      return limit == Limit::idle || limit == Limit::queued;
+      return limit == Limit::idle || limit == Limit::queued || limit == Limit::turn_around;
     case StragglerCause::launch:
-      return limit == Limit::launch_bound || limit == Limit::host_code || limit == Limit::blocked;
+      return limit == Limit::launch_bound || limit == Limit::host_code || limit == Limit::blocked ||
+             limit == Limit::host_operator || limit == Limit::host_call;
     case StragglerCause::memcpy:
       return limit == Limit::memory;
     default:
@@ -193,24 +224,21 @@ bool comes_of(Limit limit, StragglerCause cause) {
   }
 }
 
-Limit find_largest(const Weights& weights) {
-  static constexpr Limit kAvoidable[] = {
-      Limit::data_loading, Limit::communication, Limit::straggler, Limit::memory, Limit::idle,
-      Limit::launch_bound, Limit::host_code,     Limit::blocked,   Limit::queued};
+Limit find_largest(const Gains& gains) {
   Limit largest = Limit::inconclusive;
-  for (const Limit limit : kAvoidable)
-    if (weights[limit] > limit_threshold(limit) && weights[limit] > weights[largest])
+  for (const Limit limit : kAllOf<Limit>)
+    if (limit != Limit::inconclusive && gains[limit].share() >= kLeastGain &&
+        (largest == Limit::inconclusive || gains[limit].share() > gains[largest].share()))
       largest = limit;
-  if (largest == Limit::inconclusive && weights[Limit::compute] >= limit_threshold(Limit::compute))
-    return Limit::compute;
   return largest;
 }
 
-Limit choose(const Weights& weights, const Straggler& straggler) {
-  const Limit largest = find_largest(weights);
+Limit choose(const Gains& gains, const Straggler& straggler) {
+  const Limit largest = find_largest(gains);
   if (!straggler.holds_up_by_much()) return largest;
   // Most of that share belongs to the straggler: the cause slows one rank, not the job.
-  if (comes_of(largest, straggler.cause) && weights[Limit::straggler] > weights[largest] / 2)
+  if (comes_of(largest, straggler.cause) &&
+      gains[Limit::straggler].share() > gains[largest].share() / 2)
     return Limit::straggler;
   if (largest == Limit::straggler && straggler.cause == StragglerCause::dataloader)
     return Limit::data_loading;
@@ -228,42 +256,90 @@ void name_rank(Verdict& verdict, const Findings& found) {
     verdict.rank = found.roles.front().rank;
 }
 
-// Returns every limit that the verdict may be. It tries none and all of the communication in
-// barriers, of the messages whose other ends are not known, and of the time without a recorded
-// reason.
-std::vector<Limit> possible_limits(const Verdict& verdict, const Findings& found) {
-  std::vector<Limit> possible;
-  const auto judge = [&](const Weights& weights) {
-    const Limit limit = choose(weights, found.straggler);
-    if (std::ranges::find(possible, limit) == possible.end()) possible.push_back(limit);
-  };
+using Limits = std::vector<Limit>;
+
+void judge_gains(const Gains& gains, const Findings& found, Limits& possible) {
+  const Limit limit = choose(gains, found.straggler);
+  if (std::ranges::find(possible, limit) == possible.end()) possible.push_back(limit);
+}
+
+void judge_with(Limit limit, std::int64_t ns, const Verdict& verdict, const Findings& found,
+                Limits& possible) {
+  Gains gains = verdict.gains;
+  add_to(gains[limit].ns, ns);
+  judge_gains(gains, found, possible);
+}
+
+// Returns every limit that the verdict may be, with none and with all of the communication in
+// barriers and of the messages whose other ends are not known.
+Limits possible_limits(const Verdict& verdict, const Findings& found) {
+  Limits possible;
   const LimitShare& host = verdict.shares[verdict.waiting_in];
   const bool barriers = verdict.waiting_in != Limit::communication;
-  const Weights least = weigh_limits(verdict, found, 0);
-  judge(least);
-  judge(weigh_limits(verdict, found, barriers ? host.ns - host.least_ns : 0));
-  if (verdict.untold.ns > 0) {
-    Weights without = least;
-    without[Limit::communication] -= verdict.untold.share();
-    judge(without);
-  }
-  if (verdict.not_recorded.share() >= kMuchNotRecorded)
-    for (const Limit limit : kIdleLimits) {
-      Weights with = least;
-      with[limit] += verdict.not_recorded.share();
-      judge(with);
-    }
+  judge_gains(verdict.gains, found, possible);
+  judge_gains(find_gains(verdict, found, barriers ? host.ns - host.least_ns : 0), found, possible);
+  if (verdict.untold.ns > 0)
+    judge_with(Limit::communication, -verdict.untold.ns, verdict, found, possible);
   return possible;
 }
 
+// Adds the limits that the verdict may be if the time without a recorded reason is of one of them.
+void add_not_recorded(const Verdict& verdict, const Findings& found, Limits& possible) {
+  static constexpr std::array kOfHost{Limit::compute, Limit::host_call, Limit::host_code};
+  if (verdict.not_recorded.share() < kMuchNotRecorded) return;
+  // What a straggler does longer than the others is its delay, recorded or not.
+  std::int64_t ns = verdict.not_recorded.ns;
+  if (found.straggler.cause == StragglerCause::idle)
+    ns = std::max<std::int64_t>(ns - verdict.gains[Limit::straggler].ns, 0);
+  const auto add = [&](Limit limit) { judge_with(limit, ns, verdict, found, possible); };
+  if (found.devices)
+    std::ranges::for_each(kGapLimits, add);
+  else
+    std::ranges::for_each(kOfHost, add);
+}
+
+// Returns why most of the steps is in no gain; empty if it is not.
+std::string why_left_out(const Findings& found) {
+  constexpr std::pair<AccountRow, std::string_view> kReasons[] = {
+      {AccountRow::outside, "before the first or after the last work of the device"},
+      {AccountRow::capture, "a capture of a graph"},
+      {AccountRow::once, "in operators and calls that do not recur"}};
+  std::int64_t sum_ns = 0;
+  for (const auto& [row, what] : kReasons) add_to(sum_ns, found.account[row].ns);
+  if (found.is_lone_batch) add_to(sum_ns, found.account[AccountRow::dataloader].ns);
+  constexpr double kMost = 0.5;
+  if (found.basis.share(sum_ns).share() <= kMost) return {};
+  const auto* const most = std::ranges::max_element(
+      kReasons, {}, [&](const auto& reason) { return found.account[reason.first].ns; });
+  if (found.is_lone_batch &&
+      found.account[AccountRow::dataloader].ns > found.account[most->first].ns)
+    return "most of the step is the wait for a single batch";
+  return fmt::format("most of the step is {}", most->second);
+}
+
+std::string why_not_recorded(const Verdict& verdict, const Findings& found) {
+  return fmt::format("{} {}", percent_text(verdict.not_recorded),
+                     found.devices ? "is without a recorded reason why no device works"
+                                   : "is without any record of the host");
+}
+
 void find_kind(Verdict& verdict, const Findings& found) {
-  const std::vector<Limit> possible = possible_limits(verdict, found);
+  verdict.gains = find_gains(verdict, found, 0);
+  Limits possible = possible_limits(verdict, found);
+  const bool is_open = possible.size() == 1;
+  add_not_recorded(verdict, found, possible);
   const Limit least = possible.front();
   const Straggler& straggler = found.straggler;
-  if (possible.size() > 1) {
+  // What waits for data or for ranks is known of that time, too.
+  const bool is_known = least == Limit::data_loading || least == Limit::straggler;
+  if (std::string why = is_known ? "" : why_left_out(found); !why.empty()) {
+    verdict.why = std::move(why);
+    verdict.is_left_out = true;
+    if (least != Limit::inconclusive) verdict.possible = {least};
+  } else if (possible.size() > 1) {
     for (const Limit limit : possible)
       if (limit != Limit::inconclusive) verdict.possible.push_back(limit);
-    verdict.why = either_text(verdict.possible);
+    verdict.why = is_open ? why_not_recorded(verdict, found) : either_text(verdict.possible);
   } else if (least == Limit::straggler && !straggler.rank && !straggler.each_of_them) {
     verdict.possible = {Limit::straggler, Limit::data_loading};
     verdict.why = candidates_text(straggler);
@@ -282,8 +358,8 @@ void find_statuses(Verdict& verdict, const Findings& found) {
     const bool is_told = share.unknown_since.empty() || share.ns > 0;
     verdict.status[limit] = is_told ? Status::measured : Status::cannot_tell;
   }
-  for (const Limit limit : kIdleLimits)
-    if (found.causes[row_of(limit).cause].inferred_ns > 0) verdict.status[limit] = Status::inferred;
+  for (const Limit limit : kGapLimits)
+    if (found.account[row_of(limit).row].inferred_ns > 0) verdict.status[limit] = Status::inferred;
   Status& communication = verdict.status[Limit::communication];
   const bool may_wait = found.lacks_ranks() || verdict.untold.ns > 0;
   if (may_wait && verdict.shares[Limit::communication].ns > 0) communication = Status::inferred;
@@ -313,7 +389,9 @@ Verdict find_verdict(const Findings& found) {
   name_rank(verdict, found);
   find_statuses(verdict, found);
   verdict.evidence = evidence_of(verdict, found);
-  verdict.advice = advice_of(verdict, found);
+  verdict.left_out = left_out_of(found);
+  verdict.remedies = remedies_of(verdict, found);
+  verdict.next = next_of(verdict, found);
   return verdict;
 }
 
@@ -334,8 +412,8 @@ bool is_one_of_some(const Run& run, const StepBasis& basis) {
 
 // True if the limit, whose time is that of the role, may be the verdict. Only then does advice look
 // at kernels, or ask whether there are gradients.
-bool may_be(const StepBasis& basis, Role role, Limit limit) {
-  return basis.part({role}).share() >= limit_threshold(limit);
+bool may_be(const StepBasis& basis, Role role) {
+  return basis.part({role}).share() >= kLeastGain;
 }
 
 // The numbers of events of a rank.
@@ -377,7 +455,7 @@ ByLimit<std::size_t> count_events(const Run& run, const Findings& found) {
     events[Limit::memory] += counts.copies;
   }
   if (!found.devices) return events;
-  for (const Limit limit : kIdleLimits) events[limit] = found.causes[row_of(limit).cause].parts;
+  for (const Limit limit : kGapLimits) events[limit] = found.account[row_of(limit).row].n;
   return events;
 }
 
@@ -395,80 +473,23 @@ Findings::Findings(const Run& run)
                            [](const RankEvents& rank) { return rank.steps.lost > 0; })),
       devices(has_devices(run)),
       has_frames(std::ranges::any_of(run.ranks, &RankEvents::has_frames)),
-      trains(may_be(basis, Role::communication, Limit::communication) && is_training(run)),
+      trains(may_be(basis, Role::communication) && is_training(run)),
       world_size(std::max(run.ranks.size(), find_stated_ranks(run))),
       is_alone(is_one_of_some(run, basis)),
-      causes(devices ? find_idle_causes(run, roles, basis.ranks) : IdleCauses()),
+      account(find_account(run, roles, basis.ranks)),
       stages(devices || lacks_ranks()
                  ? find_stage_waits(run, collectives, roles, basis.ranks, lacks_ranks())
                  : StageWaits()),
-      facts(devices
-                ? find_device_facts(run, basis.ranks, may_be(basis, Role::kernel, Limit::compute))
-                : DeviceFacts()),
+      facts(devices ? find_device_facts(run, basis.ranks, may_be(basis, Role::kernel),
+                                        [&](std::size_t rank) { return roles[rank].counted(); })
+                    : DeviceFacts()),
       events(count_events(run, *this)),
+      is_lone_batch(events[Limit::data_loading] <= basis.ranks.size() &&
+                    std::ranges::all_of(basis.ranks,
+                                        [&](std::size_t rank) {
+                                          return run.ranks[rank].steps.kind == StepKind::none;
+                                        })),
       doubts(run),
       programs_ns(find_programs_ns(run, basis)) {}
-
-namespace {
-
-double bound_share(std::int64_t ns, const StepShare& share) {
-  return StepShare{ns, share.of_ns, share.of}.share();
-}
-
-std::string not_measured(Limit limit, const LimitShare& share) {
-  return fmt::format("{} cannot be measured: {}", limit_name(limit), share.unknown_since);
-}
-
-// The others wait for various ranks in turn, which is more than the wait for the straggler alone,
-// if there is one.
-GateResult exceeds_in_all(const Verdict& verdict) {
-  const bool nobody = verdict.delays[Limit::straggler].ns == 0;
-  return {
-      GateAnswer::fails,
-      fmt::format("straggler: the others wait {} for whichever rank comes last{}",
-                  percent_text(verdict.measured_delay), nobody ? ", and no rank stands out" : "")};
-}
-
-GateResult judge_share(Limit limit, double most, const Verdict& verdict) {
-  const LimitShare& share = verdict.shares[limit];
-  const std::string cost = fmt::format("{} {}", limit_name(limit), cost_text(verdict, limit));
-  const bool exceeds =
-      std::max(bound_share(share.least_ns, share), verdict.delays[limit].share()) > most;
-  if (exceeds) return {GateAnswer::fails, cost};
-  if (limit == Limit::straggler && verdict.measured_delay.share() > most)
-    return exceeds_in_all(verdict);
-  if (share.unknown_since.empty() || (share.of_ns > 0 && bound_share(share.most_ns, share) <= most))
-    return {GateAnswer::passes, ""};
-  return {GateAnswer::unknown, not_measured(limit, share)};
-}
-
-GateResult judge_verdict(Limit limit, const Verdict& verdict) {
-  if (verdict.kind == limit) {
-    const std::string cost =
-        limit == Limit::inconclusive ? "" : fmt::format(": it {}", cost_text(verdict, limit));
-    return {GateAnswer::fails, fmt::format("{} is the verdict{}", limit_name(limit), cost)};
-  }
-  const bool may_be = std::ranges::find(verdict.possible, limit) != verdict.possible.end();
-  if (may_be)
-    return {GateAnswer::unknown, fmt::format("{} may be the verdict, which is inconclusive: {}",
-                                             limit_name(limit), verdict.why)};
-  // The verdict considered the most that these two may take. Time without any event is not part of
-  // it.
-  const LimitShare& share = verdict.shares[limit];
-  const bool is_weighed =
-      ((verdict.waiting_in != Limit::communication || verdict.untold.ns > 0) &&
-       (limit == Limit::communication || limit == verdict.waiting_in)) ||
-      (verdict.not_recorded.ns > 0 && std::ranges::find(kIdleLimits, limit) != kIdleLimits.end());
-  if (share.unknown_since.empty() || (share.of_ns > 0 && is_weighed))
-    return {GateAnswer::passes, ""};
-  return {GateAnswer::unknown, not_measured(limit, share)};
-}
-
-}  // namespace
-
-GateResult judge(const LimitGate& gate, const Verdict& verdict) {
-  return gate.share ? judge_share(gate.limit, *gate.share, verdict)
-                    : judge_verdict(gate.limit, verdict);
-}
 
 }  // namespace traceloom

@@ -1,8 +1,8 @@
 // The verdict: the limit of a run, how sure it is, and gates that hold a limit to an allowed value.
 #pragma once
 
+#include "analysis/account/account.h"
 #include "analysis/devices/device_facts.h"
-#include "analysis/findings/idle_causes.h"
 #include "analysis/findings/loader_waits.h"
 #include "analysis/findings/straggler.h"
 #include "analysis/waits/rank_waits.h"
@@ -20,22 +20,28 @@
 
 namespace traceloom {
 
-// Verdict: the limit of a run, computed from the time of its steps and the waits between ranks.
+// Verdict: the limit of a run whose removal would save most, computed from the account of its steps
+// and the waits between ranks.
 //
 //   const Verdict verdict = find_verdict(Findings(run));
 //   limit_name(verdict.kind)                                  // "straggler"
+//   verdict.gains[verdict.kind].share()                       // 0.77
 //   fmt::print("rank {}", *verdict.rank)                       // the rank to examine, if any
 
 enum class Limit : std::uint8_t {
   data_loading,
   communication,
   straggler,
-  memory,        // copies and fills of device memory
-  launch_bound,  // nothing was launched: the host runs operators and calls
-  host_code,     // nothing was launched: the host runs only Python
-  blocked,       // the device does nothing, and the host is in a call that waits for it
-  queued,        // work was launched and did not begin
-  idle,          // nothing was launched, and nothing that was recorded ran
+  memory,         // copies and fills of device memory
+  launch_bound,   // nothing was launched: the host runs short operators and calls
+  host_operator,  // nothing was launched: an operator computes on the host
+  host_call,      // nothing was launched: one call of the runtime goes on
+  host_code,      // nothing was launched: the host runs only Python
+  blocked,        // nothing was launched: the host is in a call that waits for the device
+  queued,         // work was launched and did not begin
+  turn_around,    // from one kernel to the next, which was queued behind it in its stream
+  profiler,       // nothing was launched: the profiler works for itself
+  idle,           // nothing was launched, and nothing that was recorded ran
   compute,
   inconclusive,
   count_  // the number of limits, not a limit
@@ -43,29 +49,57 @@ enum class Limit : std::uint8_t {
 inline constexpr std::size_t kLimitCount = static_cast<std::size_t>(Limit::count_);
 struct LimitRow {
   std::string_view name;
-  double threshold;                     // the share from which the limit is worth a verdict
-  IdleCause cause = IdleCause::count_;  // of an idle device, if the limit is one of those
+  std::string_view gain = {};  // what would be saved at most without it
+  // The row of the account, for the limits that are reasons of a device that does nothing.
+  AccountRow row = AccountRow::count_;
 };
+// scripts/limits.pl makes the table in docs/commands/bottleneck.md of it.
 inline constexpr std::array<LimitRow, kLimitCount> kLimits{{
-    {"data-loading", 0.05},
-    {"communication", 0.10},
-    {"straggler", 0.10},
-    {"memory", 0.10},
-    {"launch-bound", 0.30, IdleCause::launch},
-    {"host-code", 0.15, IdleCause::host_code},
-    {"blocked", 0.15, IdleCause::blocked},
-    {"queued", 0.15, IdleCause::queued},
-    {"idle", 0.15, IdleCause::idle},
-    {"compute", 0.50},
-    {"inconclusive", 0.50},
+    {"data-loading",
+     "the wait for data that nothing hides; the wait for whichever rank's data comes last, if that "
+     "is more"},
+    {"communication",
+     "collectives and messages that nothing hides, without the time in which they wait for ranks"},
+    {"straggler", "the time that the other ranks wait for this rank"},
+    {"memory", "copies and fills that nothing hides"},
+    {"launch-bound", "gaps in which the host runs operators and calls, each for less than 200 us",
+     AccountRow::launch},
+    {"host-operator",
+     "gaps in which an operator of the host that does not launch goes on for 200 us or more, in at "
+     "least half of the steps",
+     AccountRow::host_operator},
+    {"host-call",
+     "gaps in which a call of the runtime that does not launch goes on for 200 us or more, in at "
+     "least half of the steps",
+     AccountRow::host_call},
+    {"host-code", "gaps in which the host runs Python alone (needs with_stack)",
+     AccountRow::host_code},
+    {"blocked",
+     "gaps in which nothing is launched and the host is in a call that waits for the device",
+     AccountRow::blocked},
+    {"queued",
+     "gaps before work that was launched, and waits for another stream, another rank, or what was "
+     "not recorded",
+     AccountRow::queued},
+    {"turn-around",
+     "gaps before work that had been launched behind the last work of the same stream",
+     AccountRow::turn_around},
+    {"profiler", "gaps in which the profiler works for itself (category overhead)",
+     AccountRow::profiler},
+    {"idle", "gaps in which the host does nothing that was recorded", AccountRow::idle},
+    {"compute",
+     "the kernels of the name that takes longest or, without devices, such operators of the host; "
+     "without what a straggler computes longer than the others"},
+    {"inconclusive"},
 }};
 inline constexpr std::array kLimitNames = [] {
   std::array<std::string_view, kLimitCount> names{};
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kLimits[i].name;
   return names;
 }();
-inline constexpr std::array kIdleLimits{Limit::launch_bound, Limit::host_code, Limit::blocked,
-                                        Limit::queued, Limit::idle};
+inline constexpr std::array kGapLimits{Limit::launch_bound, Limit::host_operator, Limit::host_call,
+                                       Limit::host_code,    Limit::blocked,       Limit::queued,
+                                       Limit::turn_around,  Limit::profiler,      Limit::idle};
 
 constexpr const LimitRow& row_of(Limit limit) {
   return kLimits[static_cast<std::size_t>(limit)];
@@ -73,9 +107,8 @@ constexpr const LimitRow& row_of(Limit limit) {
 constexpr std::string_view limit_name(Limit limit) {
   return row_of(limit).name;
 }
-constexpr double limit_threshold(Limit limit) {
-  return row_of(limit).threshold;
-}
+// A gain below this share of the steps is no remedy, and no verdict.
+inline constexpr double kLeastGain = 0.01;
 
 template <typename Value>
 using ByLimit = ByEnum<Limit, Value>;
@@ -100,15 +133,18 @@ struct LimitShare : StepShare {
 enum class Status : std::uint8_t { measured, inferred, cannot_tell };
 std::string_view to_string(Status status);
 
-// One piece of advice, with the share for which it is given.
-struct Advice {
-  std::string text;
+// A change that would save time: at most `gain`, if its cause were gone. Gains of several remedies
+// may be the same time, so they do not add up.
+struct Remedy {
   Limit limit = Limit::inconclusive;
-  // The part of the limit's share: "waiting", "moving data"; empty for all of it.
-  std::string_view part = {};
-  StepShare share = {};  // empty if the advice follows from no share
-  Status status = Status::cannot_tell;
-  std::size_t events = 0;
+  std::string text;            // "more workers (num_workers), prefetch_factor"
+  std::string_view see;        // the command that shows it: "dataloader"
+  std::string_view part = {};  // the part of the limit's share: "waiting"; empty for all of it
+  StepShare gain = {};
+  std::size_t events = 0;       // how often
+  std::int64_t longest_ns = 0;  // how long the longest; 0 if it is not known
+  std::string where = {};       // "aten::normal_ 6.000 ms"
+  Status status = Status::measured;
 };
 
 // WaitsBy names what is compared to find the waiting for other ranks.
@@ -128,6 +164,7 @@ struct Verdict {
   std::optional<std::int64_t> rank;  // the rank to examine; absent if it is no single one
   std::string why;                   // reason of an inconclusive verdict, if it is known
   std::vector<Limit> possible;       // limits that an inconclusive verdict may be
+  bool is_left_out = false;          // it is inconclusive since most of the steps is in no gain
 
   StepOwner of;                // owner of the steps to which all shares refer
   ByLimit<LimitShare> shares;  // they add up to at most all of the steps; a straggler has no share
@@ -151,8 +188,13 @@ struct Verdict {
   // straggler.
   StepShare measured_delay;
 
+  // The time of the steps that would be saved at most without the limit.
+  ByLimit<StepShare> gains;
+  std::vector<Remedy> remedies;  // by gain, the largest first; none below kLeastGain
+  std::string next;              // what to do or record next, with a command
+
   std::vector<std::string> evidence;
-  std::vector<Advice> advice;
+  std::vector<std::string> left_out;  // times that are in no gain, and why
 
   ByLimit<Status> status;  // status of the shares; an inconclusive verdict has its own
   ByLimit<std::size_t>
@@ -187,10 +229,11 @@ struct Findings {
   bool trains;
   std::size_t world_size;  // ranks of the job that the files name, at least those of the run
   bool is_alone;      // the run is one rank that communicates, and no file names the world size
-  IdleCauses causes;  // causes in the steps of the basis, with devices
+  Account account;    // of the steps of the basis
   StageWaits stages;  // waits in the same steps, with devices, and where ranks are missing
   DeviceFacts facts;  // facts about the same ranks, with devices
   ByLimit<std::size_t> events;
+  bool is_lone_batch;  // no step is marked, and there is one wait for data at most
   DeviceDoubts doubts;
   std::int64_t programs_ns = 0;  // time of whole programs of devices in the basis
 
@@ -198,17 +241,17 @@ struct Findings {
 };
 
 // Finds the verdict by these rules:
-// 1. It is the largest limit above its threshold: data loading 5 %, communication, straggler and
-//    memory 10 %, idle, host code, blocked and queued 15 %, launch-bound 30 %; the last five only
-//    with devices.
-// 2. Otherwise it is compute, if that takes half of the steps.
-// 3. Communication and compute count without the waits for other ranks, queued without the time
-//    before the first work of the trace.
-// 4. Some times cannot be assigned: communication in event/backward if ranks meet there, messages
+// 1. It is the limit with the largest gain, of at least 1 % of the steps. Of computing the gain is
+//    the time of the kernels (or operators of the host) whose name takes longest; of communication
+//    what moves data; of a straggler what its delay costs the others.
+// 2. Time before the first and after the last work of a device, in which a graph is captured, and
+//    what does not recur are in no gain. If that is most of the steps, the verdict is
+//    inconclusive.
+// 3. Some times cannot be assigned: communication in event/backward if ranks meet there, messages
 //    whose other end is not known, and idle devices without a recorded reason (if they are at least
 //    5 % of the steps). The verdict is inconclusive unless it is the same for none and for all of
 //    that time.
-// 5. It is also inconclusive if a device is not understood, or if only whole programs are known of
+// 4. It is also inconclusive if a device is not understood, or if only whole programs are known of
 //    its computing, or if it would be compute or communication while devices were given work that
 //    the traces do not hold.
 //
@@ -218,33 +261,5 @@ struct Findings {
 // when all recorded ranks had come. The verdict is inconclusive unless it is the same for none and
 // for all of that time, and it says which ranks to record.
 Verdict find_verdict(const Findings& found);
-
-// LimitGate: decides whether a limit of a run is below an allowed value.
-//
-//   const GateResult result = judge({Limit::data_loading, 0.05}, verdict);
-//   if (result.answer == GateAnswer::fails) fmt::print("{}\n", result.why);
-
-struct LimitGate {
-  Limit limit;
-  std::optional<double> share = {};  // the most that is allowed; without it the limit must not be
-                                     // the verdict
-};
-
-enum class GateAnswer : std::uint8_t {
-  passes,
-  fails,
-  unknown,  // the traces do not show it
-};
-
-struct GateResult {
-  GateAnswer answer;
-  std::string
-      why;  // "data-loading takes 70.2 % of the mean step of 4 ranks"; "" if the gate passes
-};
-
-// Decides, with a share, whether the limit may take that much of the steps, or of the time that
-// others wait for it (Verdict::delays, and Verdict::measured_delay for a straggler). Without a
-// share: an inconclusive verdict passes if the limit is too small to be it.
-GateResult judge(const LimitGate& gate, const Verdict& verdict);
 
 }  // namespace traceloom

@@ -13,13 +13,15 @@ constexpr std::string_view kOfPrograms =
     "the traces do not show how much of a program is computing";
 
 // The limits about which nothing is known if the device is not understood.
-constexpr Limit kOfDevice[] = {Limit::memory, Limit::launch_bound, Limit::host_code, Limit::blocked,
-                               Limit::queued, Limit::idle,         Limit::compute};
+constexpr Limit kOfDevice[] = {Limit::memory,    Limit::launch_bound, Limit::host_operator,
+                               Limit::host_call, Limit::host_code,    Limit::blocked,
+                               Limit::queued,    Limit::turn_around,  Limit::profiler,
+                               Limit::idle,      Limit::compute};
 
 bool is_compute_known(const Verdict& verdict) {
   const LimitShare& compute = verdict.shares[Limit::compute];
-  return static_cast<double>(compute.least_ns) >=
-         limit_threshold(Limit::compute) * static_cast<double>(compute.of_ns);
+  constexpr std::int64_t kHalf = 2;
+  return compute.least_ns >= compute.of_ns / kHalf;
 }
 
 bool may_be(const Verdict& verdict, Limit limit) {
@@ -35,7 +37,8 @@ bool is_of_programs(const Verdict& verdict, const Findings& found) {
 // What the host does of computing and communication is no more than launching it.
 bool is_of_launches(const Verdict& verdict, const Findings& found) {
   return !found.doubts.not_recorded.empty() &&
-         (may_be(verdict, Limit::compute) || may_be(verdict, Limit::communication));
+         (may_be(verdict, Limit::compute) || may_be(verdict, Limit::communication) ||
+          may_be(verdict, Limit::host_call));
 }
 
 }  // namespace
@@ -77,6 +80,8 @@ void take_out_programs(Verdict& verdict, const Findings& found) {
   if (found.doubts.programs.empty() || compute.unknown_since != kOfPrograms) return;
   verdict.programs = found.basis.share(compute.ns - compute.least_ns);
   compute.ns = compute.least_ns;
+  StepShare& gain = verdict.gains[Limit::compute];
+  gain.ns = std::min(gain.ns, compute.ns);
 }
 
 void doubt_kind(Verdict& verdict, const Findings& found) {
@@ -97,24 +102,15 @@ void doubt_kind(Verdict& verdict, const Findings& found) {
   }
 }
 
-std::optional<Advice> advice_of_doubts(const Verdict& verdict, const Findings& found) {
+std::optional<std::string> record_for_doubts(const Verdict& verdict, const Findings& found) {
   if (!found.doubts.cut.empty() && found.doubts.not_understood.empty())
-    return Advice{"record or copy the whole file"};
+    return "record or copy the whole file; see trace-stats check";
   if (!found.doubts.not_understood.empty())
-    return Advice{
-        "record the device in a form that is understood: torch.profiler, JAX's profiler, "
-        "Ascend's trace_view.json"};
+    return "record the device with torch.profiler, JAX or Ascend's profiler; see trace-stats info";
   if (is_of_launches(verdict, found))
-    return Advice{
-        "record the device, too (CUDA activities): the host alone does not show what the steps "
-        "wait for"};
+    return "record the device, too (CUDA activities); see trace-stats launch";
   if (is_of_programs(verdict, found))
-    return Advice{"record the kernels or ops within the programs of the device",
-                  Limit::compute,
-                  "whole programs",
-                  verdict.programs,
-                  Status::cannot_tell,
-                  found.events[Limit::compute]};
+    return "record the kernels or ops within the programs of the device; see trace-stats kernels";
   return std::nullopt;
 }
 

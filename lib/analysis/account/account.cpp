@@ -1,0 +1,447 @@
+#include "analysis/account/account.h"
+
+#include "analysis/account/gap_kinds.h"
+#include "analysis/account/host_reasons.h"
+#include "analysis/devices/device_work.h"
+#include "base/arithmetic.h"
+#include "per_rank/per_rank.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr double kWorthFrames = 0.005;       // share of steps from which frames are examined
+constexpr std::size_t kPiecesLookedAt = 16;  // the longest pieces, whose callers are found
+constexpr std::size_t kMostCallers = 4;
+constexpr std::size_t kMostNames = 8;
+constexpr std::size_t kMostFrames = 3;
+
+// The time of a rank's steps without the work of devices.
+struct RestOfSteps {
+  Intervals steps;  // steps that count
+  Intervals all;    // time of the steps without work of devices, collectives, and waits for data
+};
+
+RestOfSteps find_rest(const RankRoles& roles) {
+  RestOfSteps found;
+  found.steps = roles.counted();
+  Intervals left = found.steps;
+  for (const Role role : {Role::kernel, Role::memcpy, Role::memset, Role::communication})
+    left = subtract(left, unpacked(roles.sets[role]));
+  const Intervals calls = intersect(left, unpacked(roles.sets[Role::runtime]));
+  found.all = subtract(left, subtract(unpacked(roles.sets[Role::dataloader]), calls));
+  return found;
+}
+
+// A part of a row whose event is known by name.
+struct Piece {
+  AccountRow row;
+  HostSpan span;
+  std::string_view name;
+  std::int64_t ns;
+};
+
+// Returns the callers of each piece, the innermost first: operators, then a function of Python.
+std::vector<std::string> find_callers(const Run& run, const RankEvents& rank,
+                                      const std::vector<Piece>& pieces) {
+  using Around = std::vector<std::pair<std::int64_t, std::string_view>>;
+  std::vector<Around> around(pieces.size());
+  std::vector<const HostSpan*> frames(pieces.size(), nullptr);
+  const auto holds = [](const HostSpan& outer, const HostSpan& inner) {
+    return outer.track == inner.track && outer.start_ns <= inner.start_ns &&
+           outer.end_ns >= inner.end_ns;
+  };
+  rank.for_each_host([&](const HostSpan& span) {
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      if (holds(span, pieces[i].span) && run.labels.name(span.label) != pieces[i].name)
+        around[i].emplace_back(span.start_ns, run.labels.name(span.label));
+  });
+  rank.for_each_frame([&](const HostSpan& span) {
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      if (holds(span, pieces[i].span) &&
+          run.labels.name(span.label).find(": ") != std::string::npos)
+        if (frames[i] == nullptr || span.start_ns > frames[i]->start_ns) frames[i] = &span;
+  });
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    std::sort(around[i].rbegin(), around[i].rend());
+    std::vector<std::string> names;
+    for (const auto& [start_ns, name] : around[i])
+      if (names.size() < kMostCallers && (names.empty() || names.back() != name))
+        names.emplace_back(name);
+    if (frames[i] != nullptr) names.push_back(read_frame(run.labels.name(frames[i]->label)).text());
+    texts.push_back(fmt::format("{}", fmt::join(names, ", ")));
+  }
+  return texts;
+}
+
+// Adds pieces to the names of their rows. Of the longest pieces, those of one name and other
+// callers stand apart; the others of that name have an entry without callers.
+void add_names(const Run& run, const RankEvents& rank, std::vector<Piece> pieces,
+               const std::vector<std::int64_t>& step_starts, Account& account) {
+  std::ranges::stable_sort(pieces, std::greater(), &Piece::ns);
+  const std::vector<Piece> longest(
+      pieces.begin(),
+      pieces.begin() + static_cast<std::ptrdiff_t>(std::min(pieces.size(), kPiecesLookedAt)));
+  const std::vector<std::string> callers = find_callers(run, rank, longest);
+  std::map<std::tuple<AccountRow, std::string_view, std::string_view>, NamedTime> sums;
+  std::map<std::pair<AccountRow, std::string_view>, std::set<std::size_t>> steps;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& piece = pieces[i];
+    const std::string_view around = i < callers.size() ? callers[i] : std::string_view();
+    NamedTime& sum = sums[{piece.row, piece.name, around}];
+    add_to(sum.ns, piece.ns);
+    ++sum.n;
+    sum.longest_ns = std::max(sum.longest_ns, piece.ns);
+    const auto step = std::ranges::upper_bound(step_starts, piece.span.start_ns);
+    steps[{piece.row, piece.name}].insert(static_cast<std::size_t>(step - step_starts.begin()));
+  }
+  for (auto& [key, sum] : sums) {
+    const auto& [row, name, around] = key;
+    sum.name = name;
+    sum.callers = around;
+    sum.steps = steps[{row, name}].size();
+    account[row].names.push_back(std::move(sum));
+  }
+}
+
+void add_frames(std::vector<FrameSum>& frames, const std::vector<FrameSum>& more) {
+  for (const FrameSum& frame : more) {
+    const auto found = std::ranges::find_if(frames, [&](const FrameSum& sum) {
+      return sum.name == frame.name && sum.file == frame.file;
+    });
+    if (found == frames.end())
+      frames.push_back(frame);
+    else
+      add_to(found->ns, frame.ns);
+  }
+}
+
+void add_names(std::vector<NamedTime>& names, const std::vector<NamedTime>& more) {
+  for (const NamedTime& name : more) {
+    const auto found = std::ranges::find_if(names, [&](const NamedTime& sum) {
+      return sum.name == name.name && sum.callers == name.callers;
+    });
+    if (found == names.end()) {
+      names.push_back(name);
+      continue;
+    }
+    add_to(found->ns, name.ns);
+    found->n += name.n;
+    found->steps += name.steps;
+    found->longest_ns = std::max(found->longest_ns, name.longest_ns);
+  }
+}
+
+void keep_longest(Account& account) {
+  for (const AccountRow row : kAllOf<AccountRow>) {
+    std::vector<NamedTime>& names = account[row].names;
+    std::ranges::stable_sort(names, std::greater(), &NamedTime::ns);
+    if (names.size() > kMostNames) names.resize(kMostNames);
+  }
+  std::ranges::stable_sort(account.frames, std::greater(), &FrameSum::ns);
+  if (account.frames.size() > kMostFrames) account.frames.resize(kMostFrames);
+}
+
+// Makes the account of one rank.
+class AccountFinder {
+ public:
+  AccountFinder(const Run& run, const RankEvents& rank, const RankRoles& roles)
+      : run_(run), rank_(rank), roles_(roles), rest_(find_rest(roles)), all_(rest_.all) {
+    for (const StepRoles& step : roles.steps)
+      if (step.step.counted) step_starts_.push_back(step.step.time.from_ns);
+  }
+
+  Account find() {
+    add_roles();
+    if (rank_.has_devices())
+      find_gaps_of_devices();
+    else
+      find_host();
+    return std::move(account_);
+  }
+
+ private:
+  // The roles that take an instant before all others, in their order.
+  void add_roles() {
+    StepSum steps;
+    steps.add_counted(roles_.steps);
+    total_ns_ = steps.sum().total_ns;
+    for (const auto& [role, row] :
+         {std::pair{Role::kernel, AccountRow::kernel}, std::pair{Role::memcpy, AccountRow::memcpy},
+          std::pair{Role::memset, AccountRow::memset},
+          std::pair{Role::communication, AccountRow::communication},
+          std::pair{Role::dataloader, AccountRow::dataloader}})
+      account_[row].ns = steps.sum().exclusive[role];
+  }
+
+  void add(AccountRow row, std::int64_t ns) {
+    if (ns <= 0) return;
+    AccountSum& sum = account_[row];
+    add_to(sum.ns, ns);
+    ++sum.n;
+    sum.longest_ns = std::max(sum.longest_ns, ns);
+    add_to(told_ns_, ns);
+  }
+
+  void find_gaps_of_devices() {
+    const WorkList work = all_work(rank_);
+    const GapKinds kinds(run_, rank_, work);
+    const std::vector<DeviceGap> gaps = find_gaps(work, kUsualKernelGap, rank_.unrecorded);
+    count(work, kinds);
+    if (!work.empty() && !rest_.steps.empty()) {
+      const Interval before{rest_.steps.front().from_ns, work.front().span.start_ns};
+      Interval behind{std::numeric_limits<std::int64_t>::min(), rest_.steps.back().to_ns};
+      for (const WorkPiece& piece : work)
+        behind.from_ns = std::max(behind.from_ns, piece.span.end_ns);
+      Intervals windows{before};
+      for (const DeviceGap& gap : gaps)
+        if (gap.length_ns() >= HostReasons::kLeastPiece) windows.push_back(gap.time);
+      windows.push_back(behind);
+      std::erase_if(windows, [](const Interval& time) { return time.to_ns <= time.from_ns; });
+      HostReasons reasons(run_, rank_, roles_, rest_.all, windows,
+                          kinds.launching_tracks(HostReasons::kMostThreads));
+      add_outside(reasons, before,
+                  work.front().call == nullptr ? kNoTrack : work.front().call->track);
+      for (const DeviceGap& gap : gaps) {
+        kinds.find_parts(gap, parts_);
+        for (const GapPart& part : parts_) add(reasons, part);
+      }
+      add_outside(reasons, behind, kinds.last_launcher());
+      find_frames(reasons);
+    }
+    // The other time is between two recordings.
+    add(AccountRow::not_recorded, total_ns(rest_.all) - told_ns_);
+    add_names(run_, rank_, std::move(pieces_), step_starts_, account_);
+  }
+
+  void count(const WorkList& work, const GapKinds& kinds) {
+    infers_ = kinds.infers();
+    account_.work = work.size();
+    for (const WorkPiece& piece : work) {
+      if (piece.call == nullptr) continue;
+      ++account_.linked;
+      account_.shorter +=
+          piece.span.end_ns - piece.span.start_ns < piece.call->end_ns - piece.call->start_ns ? 1
+                                                                                              : 0;
+    }
+    account_.launches = kinds.launches_in(rest_.steps);
+  }
+
+  void add_outside(HostReasons& reasons, const Interval& time, std::uint32_t track) {
+    const std::int64_t ns = time.to_ns > time.from_ns ? all_.in(time) : 0;
+    if (ns <= 0) return;
+    add(AccountRow::outside, ns);
+    reasons.find(track, time, nullptr,
+                 [&](AccountRow row, std::int64_t some_ns, const HostPiece& piece) {
+                   if (!piece.name.empty())
+                     pieces_.push_back({AccountRow::outside, piece.span, piece.name, some_ns});
+                   if (row == AccountRow::host_code) codes_outside_.push_back({track, time});
+                 });
+  }
+
+  void add(HostReasons& reasons, const GapPart& part) {
+    const std::int64_t ns = all_.in(part.time);
+    if (ns <= 0) return;
+    switch (part.kind) {
+      case GapKind::host_wait:
+        return add_host_wait(reasons, part);
+      case GapKind::turn_around:
+        return add(AccountRow::turn_around, ns);
+      case GapKind::queued:
+        if (part.blocked_in != nullptr) add_piece(AccountRow::queued, part, ns);
+        return add(AccountRow::queued, ns);
+      case GapKind::blocked:
+        add_piece(AccountRow::blocked, part, ns);
+        return add(AccountRow::blocked, ns);
+      case GapKind::not_recorded:
+        return add(AccountRow::not_recorded, ns);
+    }
+  }
+
+  void add_piece(AccountRow row, const GapPart& part, std::int64_t ns) {
+    pieces_.push_back({row, *part.blocked_in, run_.labels.name(part.blocked_in->label), ns});
+  }
+
+  void add_host_wait(HostReasons& reasons, const GapPart& part) {
+    reasons.find(part.track, part.time, part.launch,
+                 [&](AccountRow row, std::int64_t ns, const HostPiece& piece) {
+                   add(row, ns);
+                   if (infers_) add_to(account_[row].inferred_ns, ns);
+                   if (!piece.name.empty()) pieces_.push_back({row, piece.span, piece.name, ns});
+                   if (row == AccountRow::host_code) codes_.push_back({part.track, part.time});
+                 });
+  }
+
+  // The time of Python alone on a thread.
+  struct Code {
+    std::uint32_t track;
+    Interval time;
+  };
+
+  std::vector<FrameSum> frames_in(const HostReasons& reasons,
+                                  const std::vector<Code>& codes) const {
+    std::map<std::uint32_t, Intervals> times;
+    for (const Code& code : codes) times[code.track].push_back(code.time);
+    Intervals all;
+    for (auto& [track, time] : times)
+      for (const Interval& piece : intersect(unite(std::move(time)), reasons.code(track)))
+        all.push_back(piece);
+    all = unite(std::move(all));
+    if (static_cast<double>(total_ns(all)) <= kWorthFrames * static_cast<double>(total_ns_))
+      return {};
+    return top_frames(run_, rank_, all, rest_.steps);
+  }
+
+  void find_frames(const HostReasons& reasons) {
+    account_.frames = frames_in(reasons, codes_);
+    for (const FrameSum& frame : frames_in(reasons, codes_outside_))
+      account_[AccountRow::outside].names.push_back({frame.text(), {}, frame.ns, 1, 1, frame.ns});
+  }
+
+  // The host's own work on a rank without devices; the names are of the busiest thread.
+  void find_host() {
+    const Intervals calls = intersect(rest_.all, unpacked(roles_.sets[Role::runtime]));
+    const Intervals operators =
+        subtract(intersect(rest_.all, unpacked(roles_.sets[Role::cpu])), calls);
+    Intervals rest = subtract(subtract(rest_.all, calls), operators);
+    const Intervals code = intersect(rest, unpacked(roles_.sets[Role::host_code]));
+    add(AccountRow::host_call, total_ns(calls));
+    add(AccountRow::host_operator, total_ns(operators));
+    add(AccountRow::host_code, total_ns(code));
+    add(AccountRow::not_recorded, total_ns(rest_.all) - told_ns_);
+    if (!code.empty()) account_.frames = top_frames(run_, rank_, code, rest_.steps);
+    name_host(calls, operators);
+  }
+
+  void name_host(const Intervals& calls, const Intervals& operators) {
+    const std::uint32_t track = busiest_thread(rank_);
+    const HostTimeline timeline(run_, rank_, {track});
+    IntervalLengths of_calls(calls);
+    IntervalLengths of_operators(operators);
+    std::map<std::pair<AccountRow, std::string_view>, NamedTime> names;
+    std::map<const NamedTime*, std::size_t> last_steps;
+    for (const Interval& steps : rest_.steps)
+      for (const HostPart& part : timeline.parts_of(track, steps)) {
+        const bool is_call = !part.call.empty();
+        const std::string_view name = is_call ? part.call : part.op;
+        const std::int64_t ns = (is_call ? of_calls : of_operators).in(part.time);
+        if (name.empty() || ns <= 0) continue;
+        NamedTime& sum = names[{is_call ? AccountRow::host_call : AccountRow::host_operator, name}];
+        add_to(sum.ns, ns);
+        ++sum.n;
+        sum.longest_ns = std::max(sum.longest_ns, ns);
+        const auto step = std::ranges::upper_bound(step_starts_, part.time.from_ns);
+        std::size_t& last = last_steps[&sum];
+        if (std::exchange(last, static_cast<std::size_t>(step - step_starts_.begin())) !=
+            static_cast<std::size_t>(step - step_starts_.begin()))
+          ++sum.steps;
+      }
+    for (const AccountRow row : {AccountRow::host_call, AccountRow::host_operator})
+      account_[row].n = account_[row].longest_ns = 0;
+    for (auto& [key, sum] : names) {
+      AccountSum& row = account_[key.first];
+      row.n += sum.n;
+      row.longest_ns = std::max(row.longest_ns, sum.longest_ns);
+      sum.name = key.second;
+      row.names.push_back(std::move(sum));
+    }
+  }
+
+  const Run& run_;
+  const RankEvents& rank_;
+  const RankRoles& roles_;
+  RestOfSteps rest_;
+  IntervalLengths all_;
+  bool infers_ = false;
+  std::int64_t total_ns_ = 0;
+  std::int64_t told_ns_ = 0;
+  std::vector<std::int64_t> step_starts_;
+  std::vector<GapPart> parts_;
+  std::vector<Code> codes_;
+  std::vector<Code> codes_outside_;
+  std::vector<Piece> pieces_;
+  Account account_;
+};
+
+}  // namespace
+
+namespace {
+
+// Moves a name with its time to another row.
+void move_name(const NamedTime& name, AccountSum& from, AccountSum& to, bool keeps_name) {
+  from.ns -= name.ns;
+  from.n -= name.n;
+  add_to(to.ns, name.ns);
+  to.n += name.n;
+  to.longest_ns = std::max(to.longest_ns, name.longest_ns);
+  if (keeps_name) to.names.push_back(name);
+}
+
+// Moves what does not recur to `once`, and calls that launch in most steps to `launch`.
+void sort_by_steps(Account& account, std::size_t steps, bool shows_recurrence) {
+  for (const AccountRow row : {AccountRow::host_call, AccountRow::host_operator}) {
+    AccountSum& sum = account[row];
+    const bool is_call = row == AccountRow::host_call;
+    std::erase_if(sum.names, [&](const NamedTime& name) {
+      const bool is_once = shows_recurrence ? 2 * name.steps < steps : is_call;
+      const bool is_launch = is_call && is_launching(name.name);
+      if (!is_once && !is_launch) return false;
+      move_name(name, sum, account[is_once ? AccountRow::once : AccountRow::launch], is_once);
+      return true;
+    });
+    sum.longest_ns = 0;
+    for (const NamedTime& name : sum.names)
+      sum.longest_ns = std::max(sum.longest_ns, name.longest_ns);
+  }
+}
+
+}  // namespace
+
+void Account::add(const Account& other) {
+  for (const AccountRow row : kAllOf<AccountRow>) {
+    AccountSum& sum = (*this)[row];
+    add_to(sum.ns, other[row].ns);
+    add_to(sum.inferred_ns, other[row].inferred_ns);
+    sum.n += other[row].n;
+    sum.longest_ns = std::max(sum.longest_ns, other[row].longest_ns);
+    add_names(sum.names, other[row].names);
+  }
+  work += other.work;
+  linked += other.linked;
+  shorter += other.shorter;
+  launches += other.launches;
+  add_frames(frames, other.frames);
+}
+
+Account find_account(const Run& run, const std::vector<RankRoles>& roles,
+                     const std::vector<std::size_t>& ranks) {
+  Account all;
+  const auto find = [&](std::size_t rank) {
+    return AccountFinder(run, run.ranks[rank], roles[rank]).find();
+  };
+  for (const Account& account : per_rank<Account>(run, ranks, find)) all.add(account);
+  std::size_t steps = 0;
+  bool shows_recurrence = false;
+  for (const std::size_t rank : ranks) {
+    std::size_t counted = 0;
+    for (const StepRoles& step : roles[rank].steps) counted += step.step.counted ? 1 : 0;
+    steps += counted;
+    shows_recurrence |= counted > 1 && run.ranks[rank].steps.kind != StepKind::none;
+  }
+  sort_by_steps(all, steps, shows_recurrence);
+  keep_longest(all);
+  return all;
+}
+
+}  // namespace traceloom

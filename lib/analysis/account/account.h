@@ -1,0 +1,108 @@
+// Account: where the time of steps goes. Every nanosecond of a step of a rank is in exactly one
+// row, and the rows add up to the steps.
+//
+//   const Account account = find_account(run, roles, basis.ranks);
+//   account[AccountRow::blocked].ns
+//   account[AccountRow::blocked].names.front().name            // "cudaMemcpyAsync"
+//
+// While a device works, a collective runs or the loop waits for data, the row is that of the role
+// (step_roles.h). Else it is the reason why no device works (gap_kinds.h); where the host had
+// launched nothing, it is what the thread did that launched the next work:
+// - profiler, capture: the profiler worked for itself, or the thread captured a graph
+// - host_operator, host_call: an operator that does not launch that work, or a call of the runtime,
+//   went on for 200 us or more: launching takes 5 to 50. Calls and operators in less than half of
+//   the steps, and calls without several marked steps, do not recur as far as is known: once
+// - launch: any other operator or call
+// - host_code: Python alone
+// - idle: nothing that was recorded
+// Before the first and after the last work of a rank's devices nothing is known about them: that
+// time is outside, whatever the host does in it.
+//
+// A rank without devices has the rows of its host: operators, calls, Python, and not_recorded.
+#pragma once
+
+#include "analysis/waits/step_roles.h"
+#include "analysis/work/call_tree.h"
+#include "base/by_enum.h"
+#include "run/run.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace traceloom {
+
+enum class AccountRow : std::uint8_t {
+  kernel,
+  communication,
+  memcpy,
+  memset,
+  dataloader,
+  turn_around,
+  queued,
+  blocked,
+  launch,
+  host_operator,
+  host_call,
+  host_code,
+  profiler,
+  capture,
+  idle,
+  once,
+  outside,
+  not_recorded,
+  count_
+};
+constexpr std::string_view account_row_name(AccountRow row) {
+  constexpr std::array<std::string_view, static_cast<std::size_t>(AccountRow::count_)> kNames{
+      "kernel",   "communication", "memcpy", "memset",        "dataloader", "turn-around",
+      "queued",   "blocked",       "launch", "host-operator", "host-call",  "host-code",
+      "profiler", "capture",       "idle",   "once",          "outside",    "not-recorded"};
+  return kNames[static_cast<std::size_t>(row)];
+}
+
+// The time of one operator, call or function in a row.
+struct NamedTime {
+  std::string name;
+  std::string callers = {};  // the innermost first; of the longest ones
+  std::int64_t ns = 0;
+  std::size_t n = 0;
+  std::size_t steps = 0;  // number of steps in which the row has that name, whoever the callers are
+  std::int64_t longest_ns = 0;
+
+  auto wired() { return std::tie(name, callers, ns, n, steps, longest_ns); }
+};
+
+struct AccountSum {
+  std::int64_t ns = 0;
+  std::size_t n = 0;             // parts of gaps; 0 for roles, whose events others count
+  std::int64_t longest_ns = 0;   // the longest part
+  std::int64_t inferred_ns = 0;  // inferred from the host's events, because no event has a launch
+  std::vector<NamedTime> names = {};  // the longest first; of launch, roles and gaps none
+
+  auto wired() { return std::tie(ns, n, longest_ns, inferred_ns, names); }
+};
+
+struct Account : ByEnum<AccountRow, AccountSum> {
+  void add(const Account& other);
+
+  std::uint64_t work = 0;        // pieces of work of devices
+  std::uint64_t linked = 0;      // pieces with a known launch
+  std::uint64_t shorter = 0;     // pieces that took the device less time than their call the host
+  std::uint64_t launches = 0;    // calls in the steps that launched work
+  std::vector<FrameSum> frames;  // functions of host_code, the longest first
+
+  auto wired() {
+    return std::tuple_cat(ByEnum::wired(), std::tie(work, linked, shorter, launches, frames));
+  }
+};
+
+// Uses the steps that count, of these ranks; `roles` has one entry for each rank of the run.
+Account find_account(const Run& run, const std::vector<RankRoles>& roles,
+                     const std::vector<std::size_t>& ranks);
+
+}  // namespace traceloom

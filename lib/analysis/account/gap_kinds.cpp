@@ -1,0 +1,138 @@
+#include "analysis/account/gap_kinds.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+namespace traceloom {
+
+GapKinds::GapKinds(const Run& run, const RankEvents& rank, const WorkList& work,
+                   std::int64_t kernel_gap_ns)
+    : kernel_gap_ns_(kernel_gap_ns) {
+  constexpr std::int64_t kNotKnown = -1;
+  std::vector<std::int64_t> least_ns(run.labels.size(), kNotKnown);  // by label
+  bool any_calls = false;
+  rank.for_each_call([&](const CallSpan& call) {
+    any_calls = true;
+    std::int64_t& least = least_ns[call.label];
+    if (least == kNotKnown) least = least_blocking_ns(run.labels.name(call.label));
+    if (call.end_ns - call.start_ns >= least) blocking_[call.track].push_back(call);
+  });
+  if (!any_calls)
+    rank.for_each_host([&](const HostSpan& span) {
+      if (is_reading_operator(run.labels.name(span.label))) blocking_[span.track].push_back(span);
+    });
+  for (const WorkPiece& piece : work) {
+    infers_ = infers_ && piece.span.correlation == kNoId;
+    if (piece.call != nullptr) launches_.emplace_back(piece.call->start_ns, piece.call->track);
+  }
+  std::sort(launches_.begin(), launches_.end());
+  // Where launches are inferred, a call of any thread may be the one that waits.
+  if (infers_) {
+    Spans all;
+    for (const auto& [track, spans] : blocking_) all.insert(all.end(), spans.begin(), spans.end());
+    blocking_ = {{kNoTrack, std::move(all)}};
+  }
+  for (auto& [track, spans] : blocking_) remove_overlaps(spans);
+}
+
+// Returns the thread that is the next to launch anything, or the last one that did if none does.
+std::uint32_t GapKinds::next_launcher(std::int64_t ns) const {
+  if (launches_.empty()) return kNoTrack;
+  const auto next =
+      std::lower_bound(launches_.begin(), launches_.end(), std::pair{ns, std::uint32_t{0}});
+  return next == launches_.end() ? launches_.back().second : next->second;
+}
+
+const HostSpan* GapKinds::longest_blocking(std::uint32_t track, const Interval& time) const {
+  const auto found = blocking_.find(track);
+  if (found == blocking_.end()) return nullptr;
+  const HostSpan* longest = nullptr;
+  auto span = std::ranges::partition_point(
+      found->second, [&](const HostSpan& one) { return one.end_ns <= time.from_ns; });
+  for (; span != found->second.end() && span->start_ns < time.to_ns; ++span)
+    if (longest == nullptr || span->end_ns - span->start_ns > longest->end_ns - longest->start_ns)
+      longest = &*span;
+  return longest;
+}
+
+// Appends `part`, with the kind blocked where one of the tracks is blocked; earlier tracks have
+// priority.
+void GapKinds::append(const GapPart& part, std::span<const std::uint32_t> tracks,
+                      std::vector<GapPart>& parts) const {
+  if (part.time.to_ns <= part.time.from_ns) return;
+  if (tracks.empty()) return parts.push_back(part);
+  const std::uint32_t track = tracks.front();
+  tracks = tracks.subspan(1);
+  GapPart rest = part;
+  if (const auto found = blocking_.find(track); found != blocking_.end()) {
+    const Spans& spans = found->second;
+    auto span = std::partition_point(spans.begin(), spans.end(), [&](const HostSpan& candidate) {
+      return candidate.end_ns <= part.time.from_ns;
+    });
+    for (; span != spans.end() && span->start_ns < part.time.to_ns; ++span) {
+      GapPart blocked = part;
+      blocked.kind = GapKind::blocked;
+      blocked.is_kernel_wait = false;
+      blocked.track = span->track;
+      blocked.blocked_in = &*span;
+      blocked.time = {std::max(span->start_ns, part.time.from_ns),
+                      std::min(span->end_ns, part.time.to_ns)};
+      rest.time.to_ns = blocked.time.from_ns;
+      append(rest, tracks, parts);
+      parts.push_back(blocked);
+      rest.time = {blocked.time.to_ns, part.time.to_ns};
+    }
+  }
+  append(rest, tracks, parts);
+}
+
+std::set<std::uint32_t> GapKinds::launching_tracks(std::size_t most) const {
+  std::map<std::uint32_t, std::size_t> counts;
+  for (const auto& [ns, track] : launches_) ++counts[track];
+  std::vector<std::pair<std::size_t, std::uint32_t>> sorted;
+  for (const auto& [track, count] : counts) sorted.emplace_back(count, track);
+  std::ranges::sort(sorted, std::greater());
+  std::set<std::uint32_t> tracks;
+  for (const auto& [count, track] : sorted)
+    if (tracks.size() < most) tracks.insert(track);
+  return tracks;
+}
+
+void GapKinds::find_parts(const DeviceGap& gap, std::vector<GapPart>& parts) const {
+  parts.clear();
+  const Interval& time = gap.time;
+  const bool is_short = gap.length_ns() < kernel_gap_ns_;
+  if (gap.launch == nullptr && infers_)
+    return append({time, GapKind::host_wait}, std::array{kNoTrack}, parts);
+  if (gap.launch == nullptr)
+    return append({time, GapKind::not_recorded},
+                  std::array{is_short ? kNoTrack : next_launcher(time.to_ns)}, parts);
+  const std::uint32_t launcher = gap.launch->track;
+  if (gap.is_turn_around) return parts.push_back({time, GapKind::turn_around, is_short, launcher});
+  std::int64_t launched_ns = std::clamp(gap.launch->start_ns, time.from_ns, time.to_ns);
+  // The work began at once, so the device had been free: it waited only for the host.
+  if (launched_ns > time.from_ns && time.to_ns - gap.launch->end_ns < kernel_gap_ns_)
+    launched_ns = time.to_ns;
+  GapPart host_wait{{time.from_ns, launched_ns}, GapKind::host_wait, false, launcher, gap.launch};
+  append(host_wait, std::array{launcher}, parts);
+  const bool is_kernel_wait = time.to_ns - launched_ns < kernel_gap_ns_;
+  const Interval queued{launched_ns, time.to_ns};
+  GapPart part{queued, GapKind::queued, is_kernel_wait, launcher};
+  if (!is_kernel_wait) part.blocked_in = longest_blocking(launcher, queued);
+  append(part, {}, parts);
+}
+
+std::uint64_t GapKinds::launches_in(const Intervals& times) const {
+  std::uint64_t count = 0;
+  auto time = times.begin();
+  for (std::size_t i = 0; i < launches_.size(); ++i) {
+    const std::int64_t ns = launches_[i].first;
+    while (time != times.end() && time->to_ns <= ns) ++time;
+    if (time == times.end()) break;
+    if (ns >= time->from_ns && (i == 0 || launches_[i] != launches_[i - 1])) ++count;
+  }
+  return count;
+}
+
+}  // namespace traceloom

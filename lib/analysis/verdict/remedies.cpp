@@ -1,0 +1,264 @@
+#include "analysis/verdict/verdict_words.h"
+#include "analysis/work/work_names.h"
+#include "base/units.h"
+#include "table/table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr double kUsesTensorCores = 0.10;    // share of the time of kernels that could use them
+constexpr double kIsMultiplied = 0.10;       // share of the time of all kernels
+constexpr std::uint64_t kManyLaunches = 20;  // a step; fewer gain nothing by a graph
+constexpr std::int64_t kShortGap = 100'000;  // ns; a longer one is no launch's
+constexpr std::size_t kMostRemedies = 5;
+constexpr std::size_t kMostWhere = 2;
+
+std::string short_name(std::string_view name) {
+  constexpr std::size_t kWidth = 40;
+  return shorten_middle(one_line(name), kWidth);
+}
+
+// What can be done about a limit, and the command that shows more.
+struct Cure {
+  std::string text;
+  std::string_view see;
+};
+
+bool may_compile(const DeviceFacts& facts) {
+  return facts.has_torch && !facts.compiles;
+}
+
+std::string longest_host_operator(const Findings& found) {
+  const std::vector<NamedTime>& names = found.account[AccountRow::host_operator].names;
+  return names.empty() ? "operators" : short_name(names.front().name);
+}
+
+Cure compute_cure(const Findings& found) {
+  if (!found.devices) return {"a faster " + longest_host_operator(found), "summarize"};
+  const DeviceFacts& facts = found.facts;
+  if (facts.fp8_ns == 0 && ratio(facts.plain_ns, facts.kernel_ns) >= kIsMultiplied &&
+      ratio(facts.tensor_ns, facts.eligible_ns) < kUsesTensorCores)
+    return {"faster kernels: lower precision, tensor cores, fused operators", "kernels"};
+  if (ratio(facts.eligible_ns, facts.kernel_ns) < kIsMultiplied)
+    return {fmt::format("fewer and faster kernels: fused operators{}",
+                        may_compile(facts) ? " (torch.compile)" : ""),
+            "kernels"};
+  return {"faster kernels: larger shapes, fused operators", "kernels"};
+}
+
+// Graphs and compilers help if there are many launches with short gaps between them, and larger
+// batches if the device needs less time for most work than its host for the launch.
+Cure launch_cure(const Findings& found) {
+  const Account& account = found.account;
+  const AccountSum& launch = account[AccountRow::launch];
+  const bool is_dense = account.launches >= kManyLaunches * found.basis.steps.count() &&
+                        launch.ns < kShortGap * static_cast<std::int64_t>(launch.n);
+  const DeviceFacts& facts = found.facts;
+  const bool is_captured = facts.replays_graphs || facts.captures_graphs;
+  std::vector<std::string_view> cures;
+  if (is_dense && facts.has_torch && facts.has_graphs && !is_captured)
+    cures.emplace_back("CUDA graphs");
+  if (is_dense && may_compile(facts)) cures.emplace_back("torch.compile");
+  if (2 * account.shorter > account.linked) cures.emplace_back("larger batches");
+  if (cures.empty()) return {"less work of the host between launches", "launch"};
+  return {fmt::format("{}", fmt::join(cures, ", ")), "launch"};
+}
+
+Cure code_cure(const Findings& found) {
+  if (found.account.frames.empty())
+    return {fmt::format("less Python between launches{}",
+                        may_compile(found.facts) ? " (torch.compile)" : ""),
+            "tree"};
+  return {fmt::format("{}: in workers, faster, or on the device",
+                      short_name(found.account.frames.front().text())),
+          "tree"};
+}
+
+Cure call_cure(const Findings& found) {
+  const std::vector<NamedTime>& names = found.account[AccountRow::host_call].names;
+  return {fmt::format("no {} within the steps: do it once, before them",
+                      names.empty() ? "long call" : short_name(names.front().name)),
+          "tree"};
+}
+
+Cure blocked_cure(const Findings& found) {
+  const std::vector<NamedTime>& names = found.account[AccountRow::blocked].names;
+  const std::string call = names.empty() ? "that call" : short_name(names.front().name);
+  return {fmt::format("fewer calls of {}: {}", call,
+                      call.ends_with("Synchronize")
+                          ? "events that wait only for what is needed"
+                          : "pinned memory with non_blocking, fewer values read"),
+          "idle"};
+}
+
+Cure turn_around_cure(const Findings& found) {
+  const AccountSum& sum = found.account[AccountRow::turn_around];
+  if (sum.ns < kShortGap * static_cast<std::int64_t>(sum.n))
+    return {"fewer and larger kernels: fused operators, larger batches", "kernels"};
+  return {"find what else uses the device: it had its next work and waited", "idle"};
+}
+
+Cure idle_cure(const Findings& found) {
+  return {found.has_frames ? "look at other threads and processes: the host launches nothing"
+                           : "record what the host does (with_stack, I/O)",
+          "idle"};
+}
+
+// Chooses what to do by what moves most of the data that no work hides.
+Cure communication_cure(const Findings& found) {
+  const StageWaits& stages = found.stages;
+  if (stages.is_pipeline && stages.inner_ns > stages.message_ns && stages.inner_ns > stages.end_ns)
+    return {"smaller tensor- or expert-parallel groups, each within one host", "comm"};
+  if (stages.is_pipeline && stages.message_ns > stages.end_ns)
+    return {"overlap of messages between stages with computing", "comm"};
+  if (!found.trains && !stages.is_pipeline)
+    return {"fewer and larger collectives, overlap with computing", "comm"};
+  return {"larger buckets or batches, overlap with the backward pass", "comm"};
+}
+
+Cure cure_of(Limit limit, const Findings& found) {
+  switch (limit) {
+    case Limit::data_loading:
+      return {"more workers, prefetch_factor, cheaper or cached preprocessing", "dataloader"};
+    case Limit::communication:
+      return communication_cure(found);
+    case Limit::straggler:
+      return {found.straggler.candidates.empty()
+                  ? "look at the ranks that come last"
+                  : fmt::format("look at {} first (cause: {})", rank_list(found.straggler),
+                                to_string(found.straggler.cause)),
+              "stragglers"};
+    case Limit::memory:
+      return {"fewer and larger copies, data that stays on the device", "memcpy"};
+    case Limit::launch_bound:
+      return launch_cure(found);
+    case Limit::host_operator:
+      return {fmt::format("{} on the device, or out of the step", longest_host_operator(found)),
+              "ops"};
+    case Limit::host_call:
+      return call_cure(found);
+    case Limit::host_code:
+      return code_cure(found);
+    case Limit::blocked:
+      return blocked_cure(found);
+    case Limit::queued:
+      return {"record what else uses the device (processes, streams, ranks)", "idle"};
+    case Limit::turn_around:
+      return turn_around_cure(found);
+    case Limit::profiler:
+      return {"record less (no stacks, shapes or memory), or after more steps of warm-up", "idle"};
+    case Limit::idle:
+      return idle_cure(found);
+    case Limit::compute:
+      return compute_cure(found);
+    case Limit::inconclusive:
+    case Limit::count_:
+      break;
+  }
+  return {};
+}
+
+// Returns the events in which most of the gain is.
+std::string where_of(Limit limit, const Verdict& verdict, const Findings& found) {
+  if (limit == Limit::compute && found.devices)
+    return fmt::format("{} {}", short_name(kernel_name(found.facts.longest)),
+                       step_text(verdict.gains[limit].ns, verdict.of));
+  const AccountRow row = limit == Limit::compute ? AccountRow::host_operator : row_of(limit).row;
+  if (row == AccountRow::count_) return {};
+  return names_text(found.account[row].names, verdict.of, kMostWhere);
+}
+
+Remedy remedy_of(Limit limit, const Verdict& verdict, const Findings& found) {
+  Cure cure = cure_of(limit, found);
+  const AccountRow row = row_of(limit).row;
+  return {.limit = limit,
+          .text = std::move(cure.text),
+          .see = cure.see,
+          .gain = verdict.gains[limit],
+          .events = verdict.events[limit],
+          .longest_ns = row == AccountRow::count_ ? 0 : found.account[row].longest_ns,
+          .where = where_of(limit, verdict, found),
+          .status = verdict.status[limit]};
+}
+
+std::string missing_ranks(const Findings& found) {
+  return fmt::format(
+      "record the other ranks, too ({}), to tell moving from waiting; see trace-stats comm",
+      found.is_alone ? "one is here"
+                     : fmt::format("{} of {} are here", found.roles.size(), found.world_size));
+}
+
+// Says what to record for a verdict, by the reason why it is inconclusive.
+std::string record_next(const Verdict& verdict, const Findings& found) {
+  if (std::optional<std::string> record = record_for_doubts(verdict, found))
+    return *std::move(record);
+  if (found.lost_all)
+    return "record fewer steps at a time: the profiler lost device work (lost_work); see "
+           "trace-stats check";
+  if (found.straggler.candidates.size() > 1 && found.waits.kind == MeetingKind::collectives)
+    return fmt::format(
+        "look at what {} have in common (host, group, stage); see trace-stats stragglers",
+        rank_list(found.straggler));
+  if (found.straggler.candidates.size() > 1)
+    return "record collectives (torch.profiler) to see which is late; see trace-stats stragglers";
+  if (verdict.is_left_out && found.account[AccountRow::capture].ns > 0)
+    return "record steps that replay the graph, which is only captured here; see trace-stats steps";
+  if (verdict.is_left_out)
+    return "record several whole steps after a warm-up, with devices; see trace-stats steps";
+  const bool is_untold =
+      verdict.untold.ns > 0 && verdict.untold.share() > verdict.not_recorded.share();
+  if (is_untold && found.lacks_ranks()) return missing_ranks(found);
+  if (is_untold)
+    return "record all ranks that messages go to, to tell moving from waiting; see trace-stats "
+           "comm";
+  const bool barriers = verdict.waiting_in != Limit::communication;
+  if (verdict.possible.empty())
+    return "record more steps, and both host and device activity; see trace-stats steps";
+  if (verdict.not_recorded.ns > 0 && !barriers)
+    return found.devices
+               ? "record whole steps, and host and device together; see trace-stats idle"
+               : "record what the host does (with_stack, the loader, I/O); see trace-stats steps";
+  return "record collectives (torch.profiler): event/backward holds both; see trace-stats comm";
+}
+
+}  // namespace
+
+std::vector<Remedy> remedies_of(const Verdict& verdict, const Findings& found) {
+  std::vector<Remedy> remedies;
+  for (const Limit limit : kAllOf<Limit>)
+    if (limit != Limit::inconclusive && verdict.gains[limit].share() >= kLeastGain)
+      remedies.push_back(remedy_of(limit, verdict, found));
+  if (verdict.waits_for_stages && verdict.waiting.share() >= kLeastGain)
+    remedies.push_back({.limit = Limit::communication,
+                        .text = "more micro-batches, or stages that take as long as each other",
+                        .see = "comm",
+                        .part = "waiting",
+                        .gain = verdict.waiting,
+                        .events = found.stages.messages});
+  std::ranges::stable_sort(remedies, std::greater(),
+                           [](const Remedy& remedy) { return remedy.gain.share(); });
+  // A limit may be the verdict although another one gains more: a straggler that causes it.
+  const auto own = std::ranges::find_if(remedies, [&](const Remedy& remedy) {
+    return remedy.limit == verdict.kind && remedy.part.empty();
+  });
+  if (own != remedies.end()) std::rotate(remedies.begin(), own, own + 1);
+  if (remedies.size() > kMostRemedies) remedies.resize(kMostRemedies);
+  return remedies;
+}
+
+std::string next_of(const Verdict& verdict, const Findings& found) {
+  if (verdict.kind == Limit::inconclusive) return record_next(verdict, found);
+  if (verdict.kind == Limit::communication && found.lacks_ranks()) return missing_ranks(found);
+  const Cure cure = cure_of(verdict.kind, found);
+  return fmt::format("{}; see trace-stats {}", cure.text, cure.see);
+}
+
+}  // namespace traceloom
