@@ -105,6 +105,9 @@ void ZstdSource::look_ahead() {
 std::optional<std::size_t> ZstdSource::whole_frame() {
   for (;;) {
     const std::span<const char> bytes = at_hand();
+    // The library also finds frames of its first versions, which the decoder of pieces does not.
+    if (bytes.size() >= kMagic.size() && !is_zstd({bytes.data(), bytes.size()}))
+      return std::nullopt;
     const std::size_t size = ZSTD_findFrameCompressedSize(bytes.data(), bytes.size());
     if (ZSTD_isError(size) == 0) {
       // An unknown size is a large number.
