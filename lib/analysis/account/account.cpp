@@ -85,6 +85,11 @@ std::vector<std::string> find_callers(const Run& run, const RankEvents& rank,
   return texts;
 }
 
+// Returns the number of steps that have begun at a time.
+std::size_t steps_until(const std::vector<std::int64_t>& starts_ns, std::int64_t ns) {
+  return static_cast<std::size_t>(std::ranges::upper_bound(starts_ns, ns) - starts_ns.begin());
+}
+
 // Adds pieces to the names of their rows. Of the longest pieces, those of one name and other
 // callers stand apart; the others of that name have an entry without callers.
 void add_names(const Run& run, const RankEvents& rank, std::vector<Piece> pieces,
@@ -103,8 +108,7 @@ void add_names(const Run& run, const RankEvents& rank, std::vector<Piece> pieces
     add_to(sum.ns, piece.ns);
     ++sum.n;
     sum.longest_ns = std::max(sum.longest_ns, piece.ns);
-    const auto step = std::ranges::upper_bound(step_starts, piece.span.start_ns);
-    steps[{piece.row, piece.name}].insert(static_cast<std::size_t>(step - step_starts.begin()));
+    steps[{piece.row, piece.name}].insert(steps_until(step_starts, piece.span.start_ns));
   }
   for (auto& [key, sum] : sums) {
     const auto& [row, name, around] = key;
@@ -341,11 +345,8 @@ class AccountFinder {
         add_to(sum.ns, ns);
         ++sum.n;
         sum.longest_ns = std::max(sum.longest_ns, ns);
-        const auto step = std::ranges::upper_bound(step_starts_, part.time.from_ns);
-        std::size_t& last = last_steps[&sum];
-        if (std::exchange(last, static_cast<std::size_t>(step - step_starts_.begin())) !=
-            static_cast<std::size_t>(step - step_starts_.begin()))
-          ++sum.steps;
+        const std::size_t step = steps_until(step_starts_, part.time.from_ns);
+        if (std::exchange(last_steps[&sum], step) != step) ++sum.steps;
       }
     for (const AccountRow row : {AccountRow::host_call, AccountRow::host_operator})
       account_[row].n = account_[row].longest_ns = 0;
@@ -373,10 +374,6 @@ class AccountFinder {
   std::vector<Piece> pieces_;
   Account account_;
 };
-
-}  // namespace
-
-namespace {
 
 // Moves a name with its time to another row.
 void move_name(const NamedTime& name, AccountSum& from, AccountSum& to, bool keeps_name) {
@@ -434,10 +431,10 @@ Account find_account(const Run& run, const std::vector<RankRoles>& roles,
   std::size_t steps = 0;
   bool shows_recurrence = false;
   for (const std::size_t rank : ranks) {
-    std::size_t counted = 0;
-    for (const StepRoles& step : roles[rank].steps) counted += step.step.counted ? 1 : 0;
-    steps += counted;
-    shows_recurrence |= counted > 1 && run.ranks[rank].steps.kind != StepKind::none;
+    StepSum counted;
+    counted.add_counted(roles[rank].steps);
+    steps += counted.count();
+    shows_recurrence |= counted.count() > 1 && run.ranks[rank].steps.kind != StepKind::none;
   }
   sort_by_steps(all, steps, shows_recurrence);
   keep_longest(all);

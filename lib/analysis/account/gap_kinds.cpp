@@ -44,47 +44,36 @@ std::uint32_t GapKinds::next_launcher(std::int64_t ns) const {
   return next == launches_.end() ? launches_.back().second : next->second;
 }
 
-const HostSpan* GapKinds::longest_blocking(std::uint32_t track, const Interval& time) const {
+// Returns the blocking calls of the thread that have an instant in `time`, which is not empty.
+std::span<const HostSpan> GapKinds::blocking_in(std::uint32_t track, const Interval& time) const {
   const auto found = blocking_.find(track);
-  if (found == blocking_.end()) return nullptr;
-  const HostSpan* longest = nullptr;
-  auto span = std::ranges::partition_point(
-      found->second, [&](const HostSpan& one) { return one.end_ns <= time.from_ns; });
-  for (; span != found->second.end() && span->start_ns < time.to_ns; ++span)
-    if (longest == nullptr || span->end_ns - span->start_ns > longest->end_ns - longest->start_ns)
-      longest = &*span;
-  return longest;
+  if (found == blocking_.end()) return {};
+  const Spans& spans = found->second;
+  const auto is_before = [&](const HostSpan& span) { return span.end_ns <= time.from_ns; };
+  const auto begins_before = [&](const HostSpan& span) { return span.start_ns < time.to_ns; };
+  return {std::ranges::partition_point(spans, is_before),
+          std::ranges::partition_point(spans, begins_before)};
 }
 
-// Appends `part`, with the kind blocked where one of the tracks is blocked; earlier tracks have
-// priority.
-void GapKinds::append(const GapPart& part, std::span<const std::uint32_t> tracks,
-                      std::vector<GapPart>& parts) const {
-  if (part.time.to_ns <= part.time.from_ns) return;
-  if (tracks.empty()) return parts.push_back(part);
-  const std::uint32_t track = tracks.front();
-  tracks = tracks.subspan(1);
-  GapPart rest = part;
-  if (const auto found = blocking_.find(track); found != blocking_.end()) {
-    const Spans& spans = found->second;
-    auto span = std::partition_point(spans.begin(), spans.end(), [&](const HostSpan& candidate) {
-      return candidate.end_ns <= part.time.from_ns;
-    });
-    for (; span != spans.end() && span->start_ns < part.time.to_ns; ++span) {
-      GapPart blocked = part;
-      blocked.kind = GapKind::blocked;
-      blocked.is_kernel_wait = false;
-      blocked.track = span->track;
-      blocked.blocked_in = &*span;
-      blocked.time = {std::max(span->start_ns, part.time.from_ns),
-                      std::min(span->end_ns, part.time.to_ns)};
-      rest.time.to_ns = blocked.time.from_ns;
-      append(rest, tracks, parts);
-      parts.push_back(blocked);
-      rest.time = {blocked.time.to_ns, part.time.to_ns};
-    }
+// Appends `part`, with the kind blocked where that thread is blocked.
+void GapKinds::append(GapPart part, std::uint32_t track, std::vector<GapPart>& parts) const {
+  const std::int64_t to_ns = part.time.to_ns;
+  if (to_ns <= part.time.from_ns) return;
+  const auto append_rest = [&] {
+    if (part.time.to_ns > part.time.from_ns) parts.push_back(part);
+  };
+  for (const HostSpan& span : blocking_in(track, part.time)) {
+    GapPart blocked = part;
+    blocked.kind = GapKind::blocked;
+    blocked.track = span.track;
+    blocked.blocked_in = &span;
+    blocked.time = {std::max(span.start_ns, part.time.from_ns), std::min(span.end_ns, to_ns)};
+    part.time.to_ns = blocked.time.from_ns;
+    append_rest();
+    parts.push_back(blocked);
+    part.time = {blocked.time.to_ns, to_ns};
   }
-  append(rest, tracks, parts);
+  append_rest();
 }
 
 std::set<std::uint32_t> GapKinds::launching_tracks(std::size_t most) const {
@@ -103,24 +92,27 @@ void GapKinds::find_parts(const DeviceGap& gap, std::vector<GapPart>& parts) con
   parts.clear();
   const Interval& time = gap.time;
   const bool is_short = gap.length_ns() < kernel_gap_ns_;
-  if (gap.launch == nullptr && infers_)
-    return append({time, GapKind::host_wait}, std::array{kNoTrack}, parts);
+  if (gap.launch == nullptr && infers_) return append({time, GapKind::host_wait}, kNoTrack, parts);
   if (gap.launch == nullptr)
-    return append({time, GapKind::not_recorded},
-                  std::array{is_short ? kNoTrack : next_launcher(time.to_ns)}, parts);
+    return append({time, GapKind::not_recorded}, is_short ? kNoTrack : next_launcher(time.to_ns),
+                  parts);
   const std::uint32_t launcher = gap.launch->track;
   if (gap.is_turn_around) return parts.push_back({time, GapKind::turn_around, is_short, launcher});
   std::int64_t launched_ns = std::clamp(gap.launch->start_ns, time.from_ns, time.to_ns);
   // The work began at once, so the device had been free: it waited only for the host.
   if (launched_ns > time.from_ns && time.to_ns - gap.launch->end_ns < kernel_gap_ns_)
     launched_ns = time.to_ns;
-  GapPart host_wait{{time.from_ns, launched_ns}, GapKind::host_wait, false, launcher, gap.launch};
-  append(host_wait, std::array{launcher}, parts);
-  const bool is_kernel_wait = time.to_ns - launched_ns < kernel_gap_ns_;
-  const Interval queued{launched_ns, time.to_ns};
-  GapPart part{queued, GapKind::queued, is_kernel_wait, launcher};
-  if (!is_kernel_wait) part.blocked_in = longest_blocking(launcher, queued);
-  append(part, {}, parts);
+  append({{time.from_ns, launched_ns}, GapKind::host_wait, false, launcher, gap.launch}, launcher,
+         parts);
+  if (launched_ns == time.to_ns) return;
+  GapPart queued{{launched_ns, time.to_ns}, GapKind::queued};
+  queued.is_kernel_wait = time.to_ns - launched_ns < kernel_gap_ns_;
+  queued.track = launcher;
+  const std::span calls = blocking_in(launcher, queued.time);
+  if (!queued.is_kernel_wait && !calls.empty())
+    queued.blocked_in = &*std::ranges::max_element(
+        calls, {}, [](const HostSpan& call) { return call.end_ns - call.start_ns; });
+  parts.push_back(queued);
 }
 
 std::uint64_t GapKinds::launches_in(const Intervals& times) const {

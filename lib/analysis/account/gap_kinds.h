@@ -80,9 +80,8 @@ class GapKinds {
   using Spans = std::vector<HostSpan>;
 
   std::uint32_t next_launcher(std::int64_t ns) const;
-  const HostSpan* longest_blocking(std::uint32_t track, const Interval& time) const;
-  void append(const GapPart& part, std::span<const std::uint32_t> tracks,
-              std::vector<GapPart>& parts) const;
+  std::span<const HostSpan> blocking_in(std::uint32_t track, const Interval& time) const;
+  void append(GapPart part, std::uint32_t track, std::vector<GapPart>& parts) const;
 
   std::int64_t kernel_gap_ns_;
   bool infers_ = true;

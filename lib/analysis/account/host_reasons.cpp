@@ -8,10 +8,6 @@
 namespace traceloom {
 namespace {
 
-bool has(std::string_view name, std::string_view part) {
-  return name.find(part) != std::string_view::npos;
-}
-
 // Returns the times in which a thread captures a graph: up to the end of its next call that ends a
 // capture, or of its last one.
 std::vector<HostSpan> find_captures(const Run& run, const RankEvents& rank) {
@@ -20,7 +16,8 @@ std::vector<HostSpan> find_captures(const Run& run, const RankEvents& rank) {
   for (std::uint32_t label = 0; label < run.labels.size(); ++label) {
     if (run.labels.kind(label).place != EventPlace::call) continue;
     const std::string_view name = run.labels.name(label);
-    kinds[label] = has(name, "BeginCapture") ? 1 : has(name, "EndCapture") ? 2 : 0;
+    if (name.find("BeginCapture") != name.npos) kinds[label] = 1;
+    if (name.find("EndCapture") != name.npos) kinds[label] = 2;
     any |= kinds[label] == 1;
   }
   std::vector<HostSpan> captures;

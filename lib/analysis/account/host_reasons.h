@@ -32,7 +32,7 @@ struct HostPiece {
 // Serves one rank; the run and `free` must outlive it.
 class HostReasons {
  public:
-  // Of these lengths on, an operator or a call is more than a launch.
+  // An operator or a call of at least this length is more than a launch.
   static constexpr std::int64_t kLeastPiece = 200'000;  // ns
   // Training launches from fewer threads; each has sets of its own.
   static constexpr std::size_t kMostThreads = 8;

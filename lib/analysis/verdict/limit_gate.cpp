@@ -63,7 +63,7 @@ GateResult judge_verdict(Limit limit, const Verdict& verdict) {
   return {GateAnswer::unknown, not_measured(limit, share)};
 }
 
-// What is not known of the limit's time may be gained, too.
+// The unknown part of the limit's time may be gained, too.
 GateResult judge_gain(Limit limit, double most, const Verdict& verdict) {
   const StepShare& gain = verdict.gains[limit];
   const LimitShare& share = verdict.shares[limit];

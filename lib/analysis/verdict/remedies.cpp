@@ -26,7 +26,7 @@ std::string short_name(std::string_view name) {
   return shorten_middle(one_line(name), kWidth);
 }
 
-// What can be done about a limit, and the command that shows more.
+// A cure says what can be done about a limit, and which command shows more.
 struct Cure {
   std::string text;
   std::string_view see;

@@ -198,9 +198,9 @@ Gains find_gains(const Verdict& verdict, const Findings& found, std::int64_t com
   if (is_more(verdict.delays[Limit::data_loading], Limit::data_loading)) take(Limit::data_loading);
   // If the last rank changes, the delay may be noise; the evidence reports it.
   if (found.straggler.pattern != DelayPattern::changing) take(Limit::straggler);
-  // Of a single batch without a step's mark, the wait is the start of the loader.
+  // The wait for a single batch without a step's mark is the start of the loader.
   if (found.is_lone_batch) gains[Limit::data_loading].ns = 0;
-  // What a straggler computes longer than the others is its delay.
+  // The time that a straggler computes longer than the others is its delay.
   StepShare& compute = gains[Limit::compute];
   compute.ns = largest_part_ns(found, compute.ns);
   if (found.straggler.cause == StragglerCause::compute ||
