@@ -220,6 +220,25 @@ TEST_CASE("comm: a receive takes as long as data moves, not as long as it waits 
   }
 }
 
+TEST_CASE("comm: a batch of messages is no collective, though ranks have the same Seq") {
+  const auto rank = [](int number, int batches) {
+    TraceText trace;
+    of_rank(trace, number);
+    for (int seq = 0; seq < batches; ++seq)
+      trace.x("ncclDevKernel_SendRecv(x)", 100 * seq, 20,
+              fmt::format(R"({{"Collective name": "coalesced", "Group size": 2, "Seq": {}, {}}})",
+                          seq, kPair));
+    return trace.array();
+  };
+  const Run run = read_ranks({rank(2, 2), rank(5, 3)});
+  const MatchedCollectives found = match_collectives(run);
+  CHECK(found.matched.empty());
+  CHECK(found.left_over == 0);
+  CHECK(found.lone_messages == 5);
+  CHECK(rows_with(comm_report(run, {}), {"collective", "ranks", "count", "wait_ns"}) ==
+        Texts{"coalesced send/recv 1 2 -", "coalesced send/recv 1 3 -"});
+}
+
 TEST_CASE("comm: of a message whose other end is not known there is no bandwidth") {
   TraceText receiver;
   of_rank(receiver, 5).x("ncclX", 0, 100, message("recv", "Src Rank", 2, kPair));

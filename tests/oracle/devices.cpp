@@ -159,7 +159,8 @@ struct Gap {
   std::int64_t from;
   std::int64_t to;
   const Piece* call = nullptr;
-  bool is_turn_around = false;
+  bool is_in_stream = false;
+  bool is_of_launch = false;
   std::string hta = {};
   std::string kind = "not recorded";
   bool kernel_wait = false;
@@ -188,12 +189,14 @@ void tell_kind(const Trace& trace, std::int64_t us, std::int64_t kernel_gap_us, 
   const bool is_long = gap.to - gap.from >= kernel_gap_us;
   if (gap.call != nullptr) {
     gap.thread = gap.call->thread;
-    std::int64_t launched = std::clamp(gap.call->from, gap.from, gap.to);
+    std::int64_t launched =
+        std::clamp(gap.is_of_launch ? gap.call->from : gap.call->to, gap.from, gap.to);
+    const bool is_turn_around = gap.is_in_stream && launched == gap.from;
     if (launched > gap.from && gap.to - gap.call->to < kernel_gap_us) launched = gap.to;
     gap.kind = us < launched ? "host wait" : "queued";
     gap.kernel_wait = us >= launched && gap.to - launched < kernel_gap_us;
     if (us < launched && is_blocked(trace, gap.thread, us)) gap.kind = "blocked";
-    if (gap.is_turn_around) gap.kind = "turn-around";
+    if (is_turn_around) gap.kind = "turn-around";
   }
   if (std::all_of(trace.work.begin(), trace.work.end(),
                   [](const Piece& piece) { return piece.correlation < 0; })) {
@@ -224,10 +227,11 @@ Gap gap_at(const Trace& trace, const Work& work, std::int64_t us, std::int64_t k
       next = piece;
   if (next != nullptr) {
     gap.call = next->call;
-    gap.is_turn_around = gap.call->from <= gap.from &&
-                         std::any_of(work.begin(), work.end(), [&](const Piece* piece) {
-                           return piece->to == gap.from && piece->stream == next->stream;
-                         });
+    for (const Piece* piece : work) {
+      if (piece->to != gap.from) continue;
+      gap.is_in_stream |= piece->stream == next->stream;
+      gap.is_of_launch |= piece->call == next->call;
+    }
   }
   if (gap.call != nullptr && gap.call->from > gap.from)
     gap.hta = "host wait";

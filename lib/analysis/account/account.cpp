@@ -119,32 +119,55 @@ void add_names(const Run& run, const RankEvents& rank, std::vector<Piece> pieces
   }
 }
 
-void add_frames(std::vector<FrameSum>& frames, const std::vector<FrameSum>& more) {
-  for (const FrameSum& frame : more) {
-    const auto found = std::ranges::find_if(frames, [&](const FrameSum& sum) {
-      return sum.name == frame.name && sum.file == frame.file;
-    });
-    if (found == frames.end())
-      frames.push_back(frame);
-    else
-      add_to(found->ns, frame.ns);
-  }
+void join(FrameSum& sum, const FrameSum& more) {
+  add_to(sum.ns, more.ns);
 }
 
-void add_names(std::vector<NamedTime>& names, const std::vector<NamedTime>& more) {
-  for (const NamedTime& name : more) {
-    const auto found = std::ranges::find_if(names, [&](const NamedTime& sum) {
-      return sum.name == name.name && sum.callers == name.callers;
-    });
-    if (found == names.end()) {
-      names.push_back(name);
-      continue;
-    }
-    add_to(found->ns, name.ns);
-    found->n += name.n;
-    found->steps += name.steps;
-    found->longest_ns = std::max(found->longest_ns, name.longest_ns);
+void join(NamedTime& sum, const NamedTime& more) {
+  add_to(sum.ns, more.ns);
+  sum.n += more.n;
+  sum.steps += more.steps;
+  sum.longest_ns = std::max(sum.longest_ns, more.longest_ns);
+}
+
+// Joins entries with equal keys, and sorts all by time.
+template <typename Entry, typename KeyOf>
+void join_alike(std::vector<Entry>& entries, KeyOf key_of) {
+  std::ranges::stable_sort(entries, {}, key_of);
+  std::vector<Entry> joined;
+  for (Entry& entry : entries) {
+    if (joined.empty() || key_of(joined.back()) != key_of(entry))
+      joined.push_back(std::move(entry));
+    else
+      join(joined.back(), entry);
   }
+  std::ranges::stable_sort(joined, std::greater(), &Entry::ns);
+  entries = std::move(joined);
+}
+
+void add(Account& account, const Account& more) {
+  for (const AccountRow row : kAllOf<AccountRow>) {
+    AccountSum& sum = account[row];
+    add_to(sum.ns, more[row].ns);
+    add_to(sum.inferred_ns, more[row].inferred_ns);
+    sum.n += more[row].n;
+    sum.longest_ns = std::max(sum.longest_ns, more[row].longest_ns);
+    sum.names.insert(sum.names.end(), more[row].names.begin(), more[row].names.end());
+  }
+  account.work += more.work;
+  account.linked += more.linked;
+  account.shorter += more.shorter;
+  account.launches += more.launches;
+  account.frames.insert(account.frames.end(), more.frames.begin(), more.frames.end());
+}
+
+// Names were added as the ranks have them: thousands of ranks may have other names each.
+void join_names(Account& account) {
+  for (const AccountRow row : kAllOf<AccountRow>)
+    join_alike(account[row].names,
+               [](const NamedTime& name) { return std::tie(name.name, name.callers); });
+  join_alike(account.frames,
+             [](const FrameSum& frame) { return std::tie(frame.name, frame.file); });
 }
 
 void keep_longest(Account& account) {
@@ -153,7 +176,6 @@ void keep_longest(Account& account) {
     std::ranges::stable_sort(names, std::greater(), &NamedTime::ns);
     if (names.size() > kMostNames) names.resize(kMostNames);
   }
-  std::ranges::stable_sort(account.frames, std::greater(), &FrameSum::ns);
   if (account.frames.size() > kMostFrames) account.frames.resize(kMostFrames);
 }
 
@@ -405,29 +427,14 @@ void sort_by_steps(Account& account, std::size_t steps, bool shows_recurrence) {
 
 }  // namespace
 
-void Account::add(const Account& other) {
-  for (const AccountRow row : kAllOf<AccountRow>) {
-    AccountSum& sum = (*this)[row];
-    add_to(sum.ns, other[row].ns);
-    add_to(sum.inferred_ns, other[row].inferred_ns);
-    sum.n += other[row].n;
-    sum.longest_ns = std::max(sum.longest_ns, other[row].longest_ns);
-    add_names(sum.names, other[row].names);
-  }
-  work += other.work;
-  linked += other.linked;
-  shorter += other.shorter;
-  launches += other.launches;
-  add_frames(frames, other.frames);
-}
-
 Account find_account(const Run& run, const std::vector<RankRoles>& roles,
                      const std::vector<std::size_t>& ranks) {
   Account all;
   const auto find = [&](std::size_t rank) {
     return AccountFinder(run, run.ranks[rank], roles[rank]).find();
   };
-  for (const Account& account : per_rank<Account>(run, ranks, find)) all.add(account);
+  for (const Account& account : per_rank<Account>(run, ranks, find)) add(all, account);
+  join_names(all);
   std::size_t steps = 0;
   bool shows_recurrence = false;
   for (const std::size_t rank : ranks) {

@@ -88,8 +88,6 @@ struct AccountSum {
 };
 
 struct Account : ByEnum<AccountRow, AccountSum> {
-  void add(const Account& other);
-
   std::uint64_t work = 0;        // pieces of work of devices
   std::uint64_t linked = 0;      // pieces with a known launch
   std::uint64_t shorter = 0;     // pieces that took the device less time than their call the host

@@ -5,16 +5,19 @@
 #include <limits>
 
 namespace traceloom {
+namespace {
+
+constexpr std::int64_t kNotKnown = -1;
+
+}  // namespace
 
 GapKinds::GapKinds(const Run& run, const RankEvents& rank, const WorkList& work,
                    std::int64_t kernel_gap_ns)
-    : kernel_gap_ns_(kernel_gap_ns) {
-  constexpr std::int64_t kNotKnown = -1;
-  std::vector<std::int64_t> least_ns(run.labels.size(), kNotKnown);  // by label
+    : kernel_gap_ns_(kernel_gap_ns), least_blocking_ns_(run.labels.size(), kNotKnown) {
   bool any_calls = false;
   rank.for_each_call([&](const CallSpan& call) {
     any_calls = true;
-    std::int64_t& least = least_ns[call.label];
+    std::int64_t& least = least_blocking_ns_[call.label];
     if (least == kNotKnown) least = least_blocking_ns(run.labels.name(call.label));
     if (call.end_ns - call.start_ns >= least) blocking_[call.track].push_back(call);
   });
@@ -88,6 +91,13 @@ std::set<std::uint32_t> GapKinds::launching_tracks(std::size_t most) const {
   return tracks;
 }
 
+std::int64_t GapKinds::launched_at(const DeviceGap& gap) const {
+  const CallSpan& call = *gap.launch;
+  const std::int64_t least_ns = least_blocking_ns_[call.label];
+  const bool waits = least_ns != kNotKnown && call.end_ns - call.start_ns >= least_ns;
+  return waits || gap.is_of_launch ? call.start_ns : call.end_ns;
+}
+
 void GapKinds::find_parts(const DeviceGap& gap, std::vector<GapPart>& parts) const {
   parts.clear();
   const Interval& time = gap.time;
@@ -97,8 +107,9 @@ void GapKinds::find_parts(const DeviceGap& gap, std::vector<GapPart>& parts) con
     return append({time, GapKind::not_recorded}, is_short ? kNoTrack : next_launcher(time.to_ns),
                   parts);
   const std::uint32_t launcher = gap.launch->track;
-  if (gap.is_turn_around) return parts.push_back({time, GapKind::turn_around, is_short, launcher});
-  std::int64_t launched_ns = std::clamp(gap.launch->start_ns, time.from_ns, time.to_ns);
+  std::int64_t launched_ns = std::clamp(launched_at(gap), time.from_ns, time.to_ns);
+  if (launched_ns == time.from_ns && gap.is_in_stream)
+    return parts.push_back({time, GapKind::turn_around, is_short, launcher});
   // The work began at once, so the device had been free: it waited only for the host.
   if (launched_ns > time.from_ns && time.to_ns - gap.launch->end_ns < kernel_gap_ns_)
     launched_ns = time.to_ns;

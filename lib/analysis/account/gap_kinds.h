@@ -24,8 +24,9 @@ namespace traceloom {
 //   kinds.find_parts(gap, parts);
 //   for (const GapPart& part : parts) sums[part.kind] += length_ns(part.time);
 //
-// - host wait: nothing was launched; the call that launched the next work began after the gap had.
-//   If the work begins as soon as its call ends, all of the gap is host wait
+// - host wait: nothing was launched. Work is launched when its call returns; a call that waits for
+//   it, and one that launched the work before the gap as well, have launched it when they begin. If
+//   the work begins as soon as its call ends, all of the gap is host wait
 // - turn-around: the next work had been launched behind the last one in the same stream, so that
 //   the device waited for nobody, however long it took
 // - queued: the work had been launched and did not begin: it waited for another stream, another
@@ -80,10 +81,12 @@ class GapKinds {
   using Spans = std::vector<HostSpan>;
 
   std::uint32_t next_launcher(std::int64_t ns) const;
+  std::int64_t launched_at(const DeviceGap& gap) const;
   std::span<const HostSpan> blocking_in(std::uint32_t track, const Interval& time) const;
   void append(GapPart part, std::uint32_t track, std::vector<GapPart>& parts) const;
 
   std::int64_t kernel_gap_ns_;
+  std::vector<std::int64_t> least_blocking_ns_;  // by label, for calls that were selected; else -1
   bool infers_ = true;
   // Keyed by track, or kNoTrack if launches are inferred; ascending, none within another.
   std::map<std::uint32_t, Spans> blocking_;

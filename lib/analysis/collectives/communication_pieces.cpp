@@ -248,6 +248,13 @@ void add_launch(const Run& run, const LaunchedBy& by, CommunicationPiece& piece)
   if (what.group_size == 0 && tells_ranks) what.group_size = op.ranks();
 }
 
+// Names a batch of messages, which NCCL sends and receives with one kernel. Its record and its range
+// say "coalesced" and not who is at the other ends, so it is no collective that other ranks have.
+void name_batch(std::string_view kernel, Collective& what) {
+  const bool is_named = is_point_to_point(what.name) || says_what_it_does(what.name);
+  if (is_point_to_point(kernel) && !is_named) what.name = "coalesced send/recv";
+}
+
 void append_device_pieces(const Run& run, std::size_t rank,
                           std::vector<CommunicationPiece>& pieces) {
   const LaunchingRanges ranges(run, run.ranks[rank]);
@@ -256,6 +263,7 @@ void append_device_pieces(const Run& run, std::size_t rank,
       if (run.labels.kind(span.label).role != Role::communication) continue;
       CommunicationPiece piece = device_piece(run, rank, span);
       add_launch(run, ranges.find(part, span), piece);
+      name_batch(run.labels.name(span.label), piece.what);
       pieces.push_back(std::move(piece));
     }
 }

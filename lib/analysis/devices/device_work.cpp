@@ -84,12 +84,7 @@ std::vector<DeviceGap> find_gaps(const WorkList& work, std::int64_t kernel_gap_n
   std::vector<DeviceGap> gaps;
   if (work.empty()) return gaps;
   std::int64_t end_ns = std::numeric_limits<std::int64_t>::max();
-  std::vector<const DeviceSpan*> last;  // the earlier work that ends then: none ends later
-  const auto is_in_its_stream = [&](const DeviceSpan& next) {
-    return std::ranges::any_of(last, [&](const DeviceSpan* span) {
-      return span->device == next.device && span->stream == next.stream;
-    });
-  };
+  std::vector<const WorkPiece*> last;  // the earlier work that ends then: none ends later
   for (const WorkPiece& piece : work) {
     if (piece.span.start_ns > end_ns && !holds_any(unrecorded, {end_ns, piece.span.start_ns})) {
       DeviceGap gap{{end_ns, piece.span.start_ns}, HtaGap::other, piece.call};
@@ -97,15 +92,18 @@ std::vector<DeviceGap> find_gaps(const WorkList& work, std::int64_t kernel_gap_n
         gap.kind = HtaGap::host_wait;
       else if (gap.length_ns() < kernel_gap_ns)
         gap.kind = HtaGap::kernel_wait;
-      gap.is_turn_around =
-          piece.call != nullptr && piece.call->start_ns <= end_ns && is_in_its_stream(piece.span);
+      for (const WorkPiece* const before : last) {
+        gap.is_in_stream |=
+            before->span.device == piece.span.device && before->span.stream == piece.span.stream;
+        gap.is_of_launch |= before->call != nullptr && before->call == piece.call;
+      }
       gaps.push_back(gap);
     }
     if (last.empty() || piece.span.end_ns > end_ns) {
       end_ns = piece.span.end_ns;
       last.clear();
     }
-    if (piece.span.end_ns == end_ns) last.push_back(&piece.span);
+    if (piece.span.end_ns == end_ns) last.push_back(&piece);
   }
   return gaps;
 }

@@ -74,8 +74,8 @@ struct DeviceGap {
   Interval time;
   HtaGap kind;
   const CallSpan* launch;  // launch of the work that ends the gap; nullptr if it was not recorded
-  // True if that work had been launched when the gap began, in the stream that worked until then.
-  bool is_turn_around = false;
+  bool is_in_stream = false;  // that work is in the stream that worked until the gap began
+  bool is_of_launch = false;  // its call also launched the work before the gap: a graph
 
   std::int64_t length_ns() const { return time.to_ns - time.from_ns; }
 };

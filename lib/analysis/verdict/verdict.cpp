@@ -424,11 +424,14 @@ struct EventCounts {
   std::size_t copies = 0;
 };
 
-EventCounts count_events(const Run& run, const RankEvents& rank) {
+// Returns those that have an instant in `steps`.
+EventCounts count_events(const Run& run, const RankEvents& rank, const Intervals& steps) {
   EventCounts counts;
-  rank.for_each_mark(
-      [&](const MarkedSpan& span) { counts.loader += span.mark == SpanMark::loader ? 1 : 0; });
+  rank.for_each_mark([&](const MarkedSpan& span) {
+    counts.loader += span.mark == SpanMark::loader && holds_any(steps, span.interval()) ? 1 : 0;
+  });
   rank.for_each_device([&](const DeviceSpan& span) {
+    if (!holds_any(steps, span.interval())) return;
     const Role role = run.labels.kind(span.label).role;
     ++(role == Role::kernel          ? counts.kernels
        : role == Role::communication ? counts.communication
@@ -446,7 +449,9 @@ ByLimit<std::size_t> count_events(const Run& run, const Findings& found) {
   if (found.devices)
     for (const Limit limit : {Limit::communication, Limit::memory, Limit::compute})
       events[limit] = 0;
-  const auto count = [&](std::size_t rank) { return count_events(run, run.ranks[rank]); };
+  const auto count = [&](std::size_t rank) {
+    return count_events(run, run.ranks[rank], found.roles[rank].counted());
+  };
   for (const EventCounts& counts : per_rank<EventCounts>(run, found.basis.ranks, count)) {
     events[Limit::data_loading] += counts.loader;
     if (!found.devices) continue;
