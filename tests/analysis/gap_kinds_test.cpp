@@ -58,7 +58,7 @@ TEST_CASE("gap kinds: the host was late, until the work that it launched could b
   // Work that begins long after its call waited for something that was not recorded.
   HostAndDevice later;
   later.begin().call("cudaLaunchKernel", 50, 5, 2).kernel(160, 10, 2);
-  CHECK(later.kinds() == "40 0 110 0 0");
+  CHECK(later.kinds() == "45 0 105 0 0");
   CHECK(number_in(later.idle(), "kernel_wait_ns") == 0);
   CHECK(number_in(later.idle(), "hta_host_wait_ns") == 150'000);
 }
@@ -81,6 +81,21 @@ TEST_CASE("gap kinds: what was launched before the gap is queued, or behind the 
   }
 }
 
+TEST_CASE(
+    "gap kinds: work is launched when its call returns, or when it began if it waits itself") {
+  // Stream 7 works until 10; the call began before that.
+  HostAndDevice slow;
+  slow.begin().call("cudaLaunchKernel", 5, 75, 2).kernel(82, 10, 2);
+  CHECK(slow.kinds() == "72 0 0 0 0");
+  HostAndDevice copy;
+  copy.begin().call("cudaMemcpyAsync", 5, 75, 2).kernel(82, 10, 2);
+  CHECK(copy.kinds() == "0 72 0 0 0");
+  // A graph goes on with its work while its call has not returned.
+  HostAndDevice graph;
+  graph.call("cudaGraphLaunch", 0, 75, 1).kernel(4, 6, 1).kernel(60, 10, 1);
+  CHECK(graph.kinds() == "0 50 0 0 0");
+}
+
 TEST_CASE("gap kinds: a thread that sits in a call which waits for the device is blocked") {
   // Only until the next work is launched.
   HostAndDevice same;
@@ -88,16 +103,16 @@ TEST_CASE("gap kinds: a thread that sits in a call which waits for the device is
   CHECK(same.kernel(200, 10, 2).kinds() == "50 0 0 140 0");
   HostAndDevice after;
   after.begin().call("cudaLaunchKernel", 20, 5, 2).call("hipMemcpyWithStream", 30, 160);
-  CHECK(after.kernel(200, 10, 2).kinds() == "10 0 180 0 0");
+  CHECK(after.kernel(200, 10, 2).kinds() == "15 0 175 0 0");
   // Another thread that is blocked has nothing to do with that launch.
   HostAndDevice other;
   other.begin().call("cudaDeviceSynchronize", 12, 170, 0, "2").call("cudaLaunchKernel", 100, 5, 2);
   other.kernel(200, 10, 2).call("cudaLaunchKernel", 205, 2, 3, "2").kernel(210, 10, 3);
-  CHECK(other.kinds() == "90 0 100 0 0");
+  CHECK(other.kinds() == "95 0 95 0 0");
   // A copy is only launched where the call returns at once, and events are waited for by streams.
   HostAndDevice launches;
   launches.begin().call("cudaMemcpyAsync", 20, 49, 2).call("cudaStreamWaitEvent", 70, 100);
-  CHECK(launches.kernel(200, 10, 2).kinds() == "10 0 180 0 0");
+  CHECK(launches.kernel(200, 10, 2).kinds() == "59 0 131 0 0");
 }
 
 TEST_CASE("gap kinds: no launch, no reason; where no event tells any, the host is to blame") {
@@ -106,7 +121,7 @@ TEST_CASE("gap kinds: no launch, no reason; where no event tells any, the host i
   CHECK(lost.kinds() == "0 0 0 0 100");
   HostAndDevice blocked;
   blocked.begin().kernel(110, 10, 77).call("cudaStreamSynchronize", 20, 80);
-  CHECK(blocked.kinds() == "0 0 0 80 20");
+  CHECK(blocked.kinds() == "0 0 0 0 100");
   HostAndDevice old;
   old.kernel(4, 6).call("cudaDeviceSynchronize", 20, 30).kernel(110, 10);
   CHECK(old.kinds() == "70 0 0 30 0");

@@ -100,14 +100,70 @@ TEST_CASE("why idle: an operator, or a call, that goes on in the gap is the verd
   allocates.cat("cuda_runtime").x("cudaMalloc", 120, 765);
   // One step does not show that it recurs.
   CHECK(verdict_headline(verdict_of(allocates)) ==
-        "Verdict: inconclusive (most of the step is in operators and calls that do not recur)");
-  CHECK(says(
-      verdict_of(allocates),
-      "76.5 % in operators and calls that do not recur: cudaMalloc 765.000 us in aten::empty"));
-  // An operator that launches the next work itself does no more than that.
-  TraceText launches = step_with_gap(890);
-  launches.cat("cpu_op").x("aten::mm", 100, 799);
-  CHECK(verdict_of(launches).kind == Limit::launch_bound);
+        "Verdict: inconclusive (most of the step is in long operators and calls that most steps do "
+        "not have)");
+  CHECK(
+      says(verdict_of(allocates),
+           "76.5 % in calls of 200 us or more, and one step does not show what recurs: cudaMalloc "
+           "765.000 us in aten::empty"));
+  // So is an operator that launches the next work only after that time; compiled code is not.
+  const auto kind_in = [](const char* name) {
+    TraceText launches = step_with_gap(890);
+    launches.cat("cpu_op").x(name, 100, 799);
+    return verdict_of(launches).kind;
+  };
+  CHECK(kind_in("aten::mm") == Limit::host_operator);
+  CHECK(kind_in("Torch-Compiled Region: 0/0") == Limit::launch_bound);
+}
+
+TEST_CASE("remedies: what takes the time decides the advice, and N counts that alone") {
+  // Copies of pageable memory; short ones; long ones.
+  const auto memory_remedy = [](const char* name, int copies, int us) {
+    TraceText trace;
+    trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000).cat("gpu_memcpy");
+    for (int i = 0; i < copies; ++i) trace.x(name, 10 + (us + 2) * i, us);
+    trace.cat("gpu_memset").x("Memset (Device)", 980, 1);
+    const Verdict verdict = verdict_of(trace);
+    return fmt::format("{} {}", verdict.remedies.at(0).text, verdict.remedies.at(0).events);
+  };
+  CHECK(memory_remedy("Memcpy HtoD (Pageable -> Device)", 2, 300) ==
+        "pinned memory: most of the time is copies of pageable memory 3");
+  CHECK(memory_remedy("Memcpy HtoD (Pinned -> Device)", 2, 300) ==
+        "less data to copy, data that stays on the device, overlap with kernels 3");
+  CHECK(memory_remedy("Memcpy HtoD (Pinned -> Device)", 20, 30) ==
+        "fewer and larger copies, data that stays on the device 21");
+  // One long kernel has nothing to be fused with; the gain and N are those of one name.
+  TraceText trace;
+  trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000).cat("kernel");
+  trace.x("scan", 0, 300).x("scan", 310, 300).x("other", 620, 50).x("other", 680, 50);
+  const Verdict verdict = verdict_of(trace);
+  CHECK(verdict.remedies.at(0).text == "a faster scan");
+  CHECK(verdict.remedies.at(0).events == 2);
+}
+
+TEST_CASE("remedies: long gaps before work that was launched are no matter of kernels") {
+  TraceText trace;
+  trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+  for (int i = 1; i <= 20; ++i)
+    trace.cat("cuda_runtime").x("cudaLaunchKernel", 2 * i, 1, linked(i));
+  for (int i = 1; i <= 19; ++i) trace.cat("kernel").x("gemm", 40 + 12 * i, 6, linked(i));
+  trace.cat("kernel").x("gemm", 900, 100, linked(20));
+  const Verdict verdict = verdict_of(trace);
+  CHECK(verdict.kind == Limit::turn_around);
+  CHECK(verdict.next ==
+        "find what else uses the device: it had its next work and waited; see trace-stats idle");
+}
+
+TEST_CASE("account: without devices, N and Longest are of the pieces of a row") {
+  TraceText trace;
+  trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000).cat("cpu_op");
+  trace.x("aten::mm", 100, 300).x("aten::mm", 500, 300);
+  const Run run = read_step(trace);
+  const Account account = Findings(run).account;
+  CHECK(account[AccountRow::host_operator].n == 2);
+  CHECK(account[AccountRow::host_operator].longest_ns == 300'000);
+  CHECK(account[AccountRow::not_recorded].n == 3);
+  CHECK(account[AccountRow::not_recorded].longest_ns == 200'000);
 }
 
 TEST_CASE("why idle: nothing recommends graphs where there are none, they replay or are captured") {
@@ -565,9 +621,10 @@ TEST_CASE("why idle: a call that does not recur is in no gain") {
   };
   CHECK(verdict(1).gains[Limit::host_call].ns == 0);
   CHECK(verdict(1).kind == Limit::compute);
-  CHECK(says(verdict(1),
-             "16.7 % in operators and calls that do not recur: cuModuleLoadData 166.667 us in "
-             "aten::op_0"));
+  CHECK(
+      says(verdict(1),
+           "16.7 % in operators and calls that took 200 us or more in less than half of the steps: "
+           "cuModuleLoadData 166.667 us in aten::op_0"));
   CHECK(verdict(3).kind == Limit::host_call);
   CHECK(says(verdict(3), "no cuModuleLoadData within the steps"));
   CHECK(verdict(3).gains[Limit::host_call].ns == 1'500'000);

@@ -173,20 +173,8 @@ bool is_blocked(const Trace& trace, int thread, std::int64_t us) {
   });
 }
 
-// Returns the thread of the first launching call that begins at `us` or later, otherwise of the
-// last one.
-int next_thread(const Trace& trace, std::int64_t us) {
-  std::set<std::pair<std::int64_t, int>> launches;
-  for (const Piece& piece : trace.work)
-    if (piece.call != nullptr) launches.emplace(piece.call->from, piece.call->thread);
-  for (const auto& [from, thread] : launches)
-    if (from >= us) return thread;
-  return launches.empty() ? -1 : launches.rbegin()->second;
-}
-
 // Decides what one microsecond of a gap was, in addition to HTA's kind of the gap.
 void tell_kind(const Trace& trace, std::int64_t us, std::int64_t kernel_gap_us, Gap& gap) {
-  const bool is_long = gap.to - gap.from >= kernel_gap_us;
   if (gap.call != nullptr) {
     gap.thread = gap.call->thread;
     std::int64_t launched =
@@ -206,10 +194,6 @@ void tell_kind(const Trace& trace, std::int64_t us, std::int64_t kernel_gap_us, 
         gap.kind = "blocked";
         gap.thread = thread;
       }
-  }
-  if (gap.kind == "not recorded" && is_long && is_blocked(trace, next_thread(trace, gap.to), us)) {
-    gap.kind = "blocked";
-    gap.thread = next_thread(trace, gap.to);
   }
 }
 

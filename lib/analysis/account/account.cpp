@@ -152,6 +152,7 @@ void add(Account& account, const Account& more) {
     add_to(sum.inferred_ns, more[row].inferred_ns);
     sum.n += more[row].n;
     sum.longest_ns = std::max(sum.longest_ns, more[row].longest_ns);
+    add_to(sum.long_ns, more[row].long_ns);
     sum.names.insert(sum.names.end(), more[row].names.begin(), more[row].names.end());
   }
   account.work += more.work;
@@ -209,6 +210,31 @@ class AccountFinder {
           std::pair{Role::communication, AccountRow::communication},
           std::pair{Role::dataloader, AccountRow::dataloader}})
       account_[row].ns = steps.sum().exclusive[role];
+    count_roles();
+  }
+
+  // Counts events that have an instant in the steps. Where there is no device, the host
+  // communicates.
+  void count_roles() {
+    const auto count = [&](AccountRow row, const HostSpan& span) {
+      account_[row].n += holds_any(rest_.steps, span.interval()) ? 1 : 0;
+    };
+    rank_.for_each_mark([&](const MarkedSpan& span) {
+      if (span.mark == SpanMark::loader) count(AccountRow::dataloader, span);
+    });
+    if (!rank_.has_devices())
+      rank_.for_each_host([&](const HostSpan& span) {
+        if (run_.labels.kind(span.label).role == Role::communication)
+          count(AccountRow::communication, span);
+      });
+    rank_.for_each_device([&](const DeviceSpan& span) {
+      const Role role = run_.labels.kind(span.label).role;
+      count(role == Role::kernel          ? AccountRow::kernel
+            : role == Role::communication ? AccountRow::communication
+            : role == Role::memset        ? AccountRow::memset
+                                          : AccountRow::memcpy,
+            span);
+    });
   }
 
   void add(AccountRow row, std::int64_t ns) {
@@ -217,6 +243,7 @@ class AccountFinder {
     add_to(sum.ns, ns);
     ++sum.n;
     sum.longest_ns = std::max(sum.longest_ns, ns);
+    if (ns >= kLongPart) add_to(sum.long_ns, ns);
     add_to(told_ns_, ns);
   }
 
@@ -268,12 +295,11 @@ class AccountFinder {
     const std::int64_t ns = time.to_ns > time.from_ns ? all_.in(time) : 0;
     if (ns <= 0) return;
     add(AccountRow::outside, ns);
-    reasons.find(track, time, nullptr,
-                 [&](AccountRow row, std::int64_t some_ns, const HostPiece& piece) {
-                   if (!piece.name.empty())
-                     pieces_.push_back({AccountRow::outside, piece.span, piece.name, some_ns});
-                   if (row == AccountRow::host_code) codes_outside_.push_back({track, time});
-                 });
+    reasons.find(track, time, [&](AccountRow row, std::int64_t some_ns, const HostPiece& piece) {
+      if (!piece.name.empty())
+        pieces_.push_back({AccountRow::outside, piece.span, piece.name, some_ns});
+      if (row == AccountRow::host_code) codes_outside_.push_back({track, time});
+    });
   }
 
   void add(HostReasons& reasons, const GapPart& part) {
@@ -300,7 +326,7 @@ class AccountFinder {
   }
 
   void add_host_wait(HostReasons& reasons, const GapPart& part) {
-    reasons.find(part.track, part.time, part.launch,
+    reasons.find(part.track, part.time,
                  [&](AccountRow row, std::int64_t ns, const HostPiece& piece) {
                    add(row, ns);
                    if (infers_) add_to(account_[row].inferred_ns, ns);
@@ -342,10 +368,11 @@ class AccountFinder {
         subtract(intersect(rest_.all, unpacked(roles_.sets[Role::cpu])), calls);
     Intervals rest = subtract(subtract(rest_.all, calls), operators);
     const Intervals code = intersect(rest, unpacked(roles_.sets[Role::host_code]));
-    add(AccountRow::host_call, total_ns(calls));
-    add(AccountRow::host_operator, total_ns(operators));
-    add(AccountRow::host_code, total_ns(code));
-    add(AccountRow::not_recorded, total_ns(rest_.all) - told_ns_);
+    for (const auto& [row, times] :
+         {std::pair{AccountRow::host_call, calls}, std::pair{AccountRow::host_operator, operators},
+          std::pair{AccountRow::host_code, code},
+          std::pair{AccountRow::not_recorded, subtract(std::move(rest), code)}})
+      for (const Interval& time : times) add(row, length_ns(time));
     if (!code.empty()) account_.frames = top_frames(run_, rank_, code, rest_.steps);
     name_host(calls, operators);
   }
@@ -370,14 +397,9 @@ class AccountFinder {
         const std::size_t step = steps_until(step_starts_, part.time.from_ns);
         if (std::exchange(last_steps[&sum], step) != step) ++sum.steps;
       }
-    for (const AccountRow row : {AccountRow::host_call, AccountRow::host_operator})
-      account_[row].n = account_[row].longest_ns = 0;
     for (auto& [key, sum] : names) {
-      AccountSum& row = account_[key.first];
-      row.n += sum.n;
-      row.longest_ns = std::max(row.longest_ns, sum.longest_ns);
       sum.name = key.second;
-      row.names.push_back(std::move(sum));
+      account_[key.first].names.push_back(std::move(sum));
     }
   }
 
@@ -400,7 +422,7 @@ class AccountFinder {
 // Moves a name with its time to another row.
 void move_name(const NamedTime& name, AccountSum& from, AccountSum& to, bool keeps_name) {
   from.ns -= name.ns;
-  from.n -= name.n;
+  from.n -= std::min(from.n, name.n);
   add_to(to.ns, name.ns);
   to.n += name.n;
   to.longest_ns = std::max(to.longest_ns, name.longest_ns);
@@ -412,14 +434,14 @@ void sort_by_steps(Account& account, std::size_t steps, bool shows_recurrence) {
   for (const AccountRow row : {AccountRow::host_call, AccountRow::host_operator}) {
     AccountSum& sum = account[row];
     const bool is_call = row == AccountRow::host_call;
-    std::erase_if(sum.names, [&](const NamedTime& name) {
+    const std::size_t moved = std::erase_if(sum.names, [&](const NamedTime& name) {
       const bool is_once = shows_recurrence ? 2 * name.steps < steps : is_call;
       const bool is_launch = is_call && is_launching(name.name);
       if (!is_once && !is_launch) return false;
       move_name(name, sum, account[is_once ? AccountRow::once : AccountRow::launch], is_once);
       return true;
     });
-    sum.longest_ns = 0;
+    if (moved > 0) sum.longest_ns = 0;
     for (const NamedTime& name : sum.names)
       sum.longest_ns = std::max(sum.longest_ns, name.longest_ns);
   }

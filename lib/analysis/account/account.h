@@ -9,9 +9,9 @@
 // (step_roles.h). Else it is the reason why no device works (gap_kinds.h); where the host had
 // launched nothing, it is what the thread did that launched the next work:
 // - profiler, capture: the profiler worked for itself, or the thread captured a graph
-// - host_operator, host_call: an operator that does not launch that work, or a call of the runtime,
-//   went on for 200 us or more: launching takes 5 to 50. Calls and operators in less than half of
-//   the steps, and calls without several marked steps, do not recur as far as is known: once
+// - host_operator, host_call: an operator without another one in it, or a call of the runtime, went
+//   on for 200 us or more: launching takes 5 to 50. Those in less than half of the steps, and calls
+//   without several marked steps, do not recur as far as is known: once
 // - launch: any other operator or call
 // - host_code: Python alone
 // - idle: nothing that was recorded
@@ -77,14 +77,17 @@ struct NamedTime {
   auto wired() { return std::tie(name, callers, ns, n, steps, longest_ns); }
 };
 
+inline constexpr std::int64_t kLongPart = 100'000;  // ns; a longer gap is no launch's
+
 struct AccountSum {
   std::int64_t ns = 0;
-  std::size_t n = 0;             // parts of gaps; 0 for roles, whose events others count
-  std::int64_t longest_ns = 0;   // the longest part
+  std::size_t n = 0;             // parts of gaps; for roles, events in the steps
+  std::int64_t longest_ns = 0;   // the longest part; 0 for roles
+  std::int64_t long_ns = 0;      // time of parts of at least kLongPart
   std::int64_t inferred_ns = 0;  // inferred from the host's events, because no event has a launch
   std::vector<NamedTime> names = {};  // the longest first; of launch, roles and gaps none
 
-  auto wired() { return std::tie(ns, n, longest_ns, inferred_ns, names); }
+  auto wired() { return std::tie(ns, n, longest_ns, long_ns, inferred_ns, names); }
 };
 
 struct Account : ByEnum<AccountRow, AccountSum> {

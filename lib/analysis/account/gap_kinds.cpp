@@ -39,14 +39,6 @@ GapKinds::GapKinds(const Run& run, const RankEvents& rank, const WorkList& work,
   for (auto& [track, spans] : blocking_) remove_overlaps(spans);
 }
 
-// Returns the thread that is the next to launch anything, or the last one that did if none does.
-std::uint32_t GapKinds::next_launcher(std::int64_t ns) const {
-  if (launches_.empty()) return kNoTrack;
-  const auto next =
-      std::lower_bound(launches_.begin(), launches_.end(), std::pair{ns, std::uint32_t{0}});
-  return next == launches_.end() ? launches_.back().second : next->second;
-}
-
 // Returns the blocking calls of the thread that have an instant in `time`, which is not empty.
 std::span<const HostSpan> GapKinds::blocking_in(std::uint32_t track, const Interval& time) const {
   const auto found = blocking_.find(track);
@@ -103,9 +95,7 @@ void GapKinds::find_parts(const DeviceGap& gap, std::vector<GapPart>& parts) con
   const Interval& time = gap.time;
   const bool is_short = gap.length_ns() < kernel_gap_ns_;
   if (gap.launch == nullptr && infers_) return append({time, GapKind::host_wait}, kNoTrack, parts);
-  if (gap.launch == nullptr)
-    return append({time, GapKind::not_recorded}, is_short ? kNoTrack : next_launcher(time.to_ns),
-                  parts);
+  if (gap.launch == nullptr) return parts.push_back({time, GapKind::not_recorded});
   const std::uint32_t launcher = gap.launch->track;
   std::int64_t launched_ns = std::clamp(launched_at(gap), time.from_ns, time.to_ns);
   if (launched_ns == time.from_ns && gap.is_in_stream)
@@ -113,8 +103,7 @@ void GapKinds::find_parts(const DeviceGap& gap, std::vector<GapPart>& parts) con
   // The work began at once, so the device had been free: it waited only for the host.
   if (launched_ns > time.from_ns && time.to_ns - gap.launch->end_ns < kernel_gap_ns_)
     launched_ns = time.to_ns;
-  append({{time.from_ns, launched_ns}, GapKind::host_wait, false, launcher, gap.launch}, launcher,
-         parts);
+  append({{time.from_ns, launched_ns}, GapKind::host_wait, false, launcher}, launcher, parts);
   if (launched_ns == time.to_ns) return;
   GapPart queued{{launched_ns, time.to_ns}, GapKind::queued};
   queued.is_kernel_wait = time.to_ns - launched_ns < kernel_gap_ns_;

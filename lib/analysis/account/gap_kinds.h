@@ -50,9 +50,8 @@ inline constexpr std::int64_t kUsualKernelGap = 30'000;  // ns
 struct GapPart {
   Interval time;
   GapKind kind = GapKind::not_recorded;
-  bool is_kernel_wait = false;       // launched, for less than the usual change between kernels
-  std::uint32_t track = kNoTrack;    // thread that launched the next work, or that is blocked
-  const CallSpan* launch = nullptr;  // of host wait: the launch of the next work
+  bool is_kernel_wait = false;     // launched, for less than the usual change between kernels
+  std::uint32_t track = kNoTrack;  // thread that launched the next work, or that is blocked
   // The blocking call; if queued, the longest in which that thread sits meanwhile, if any.
   const HostSpan* blocked_in = nullptr;
 };
@@ -80,7 +79,6 @@ class GapKinds {
  private:
   using Spans = std::vector<HostSpan>;
 
-  std::uint32_t next_launcher(std::int64_t ns) const;
   std::int64_t launched_at(const DeviceGap& gap) const;
   std::span<const HostSpan> blocking_in(std::uint32_t track, const Interval& time) const;
   void append(GapPart part, std::uint32_t track, std::vector<GapPart>& parts) const;

@@ -1,5 +1,6 @@
 #include "analysis/account/host_reasons.h"
 
+#include "analysis/work/work_names.h"
 #include "base/arithmetic.h"
 
 #include <algorithm>
@@ -118,8 +119,7 @@ void HostReasons::Named::find(AccountRow row, const Interval& time, const Labels
   }
 }
 
-void HostReasons::find(std::uint32_t track, const Interval& time, const CallSpan* launch,
-                       const Use& use) {
+void HostReasons::find(std::uint32_t track, const Interval& time, const Use& use) {
   track = known(track);
   Thread& thread = *threads_.at(track);
   const std::uint32_t shown = track == kNoTrack ? named_ : track;
@@ -131,13 +131,10 @@ void HostReasons::find(std::uint32_t track, const Interval& time, const CallSpan
   const std::int64_t code_ns = thread.code_in.in(time);
   rest_ns -= works_ns + code_ns;
   if (length_ns(time) >= kLeastPiece && shown != kNoTrack) {
-    const std::string_view launcher =
-        launch == nullptr ? std::string_view() : timeline_->op_around(*launch);
     for (const HostPart& part : timeline_->parts_of(shown, time)) {
       const bool is_call = !part.call.empty();
       const std::string_view name = is_call ? part.call : part.op;
-      if (length_ns(part.time) < kLeastPiece || name.empty() || (!is_call && name == launcher))
-        continue;
+      if (length_ns(part.time) < kLeastPiece || name.empty() || is_compiled_region(name)) continue;
       const std::int64_t ns = thread.works_in.in(part.time);
       if (ns < kLeastPiece) continue;
       use(is_call ? AccountRow::host_call : AccountRow::host_operator, ns,

@@ -46,8 +46,8 @@ class HostReasons {
 
   using Use = std::function<void(AccountRow, std::int64_t, const HostPiece&)>;
   // Calls use() for parts that add up to the free time in `time`, which must not be far before an
-  // earlier one. An operator in which `launch` begins is no more than a launch.
-  void find(std::uint32_t track, const Interval& time, const CallSpan* launch, const Use& use);
+  // earlier one. A region of compiled code is full of launches, and is itself no operator.
+  void find(std::uint32_t track, const Interval& time, const Use& use);
   // The free time in which only Python ran on that thread.
   const Intervals& code(std::uint32_t track) const { return threads_.at(known(track))->code; }
 

@@ -24,6 +24,18 @@ namespace {
 
 using Parts = std::initializer_list<std::string_view>;
 
+// The work of one name.
+struct WorkTime {
+  std::int64_t ns = 0;
+  std::size_t n = 0;
+
+  void add(const WorkTime& more) {
+    add_to(ns, more.ns);
+    n += more.n;
+  }
+  auto wired() { return std::tie(ns, n); }
+};
+
 // Adds the facts in the name of a kernel, for the time of all kernels with that name.
 void add_kernel(std::string_view name, std::int64_t ns, DeviceFacts& facts) {
   const std::string lower = to_lower(name);
@@ -52,7 +64,7 @@ void find_graphs(const Run& run, DeviceFacts& facts) {
       facts.captures_graphs |=
           has_any(Parts{"capture_begin", "graph_capture", "capture_graph"}, name);
       facts.has_torch |= kind.is_operator;
-      facts.compiles |= has_any(Parts{"Torch-Compiled Region", "CompiledFxGraph"}, name);
+      facts.compiles |= is_compiled_region(name);
     }
   }
 }
@@ -76,32 +88,40 @@ DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ra
   DeviceFacts facts;
   find_graphs(run, facts);
   if (!kernels) return facts;
-  std::vector<std::int64_t> label_ns(run.labels.size(), 0);
-  using KernelTimes = std::map<std::uint32_t, std::int64_t>;  // by label
+  std::vector<WorkTime> of_label(run.labels.size());
+  using WorkTimes = std::map<std::uint32_t, WorkTime>;  // by label
   const auto times_of = [&](std::size_t rank) {
-    KernelTimes times;
+    WorkTimes times;
     const Intervals steps = steps_of(rank);
     run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
-      if (run.labels.kind(span.label).role == Role::kernel &&
+      const Role role = run.labels.kind(span.label).role;
+      if ((role == Role::kernel || role == Role::memcpy) &&
           holds_any(steps, {span.start_ns, span.start_ns + 1}))
-        add_to(times[span.label], span.end_ns - span.start_ns);
+        times[span.label].add({span.end_ns - span.start_ns, 1});
     });
     return times;
   };
-  for_each_rank<KernelTimes>(run, ranks, times_of, [&](std::size_t, const KernelTimes& times) {
-    for (const auto& [label, ns] : times) {
-      add_to(label_ns[label], ns);
-      add_to(facts.kernel_ns, ns);
-    }
+  for_each_rank<WorkTimes>(run, ranks, times_of, [&](std::size_t, const WorkTimes& times) {
+    for (const auto& [label, time] : times) of_label[label].add(time);
   });
-  const auto longest = std::ranges::max_element(label_ns);
-  if (longest != label_ns.end() && *longest > 0) {
-    facts.longest_ns = *longest;
-    facts.longest = run.labels.name(static_cast<std::uint32_t>(longest - label_ns.begin()));
+  for (std::uint32_t label = 0; label < run.labels.size(); ++label) {
+    const auto& [ns, n] = of_label[label];
+    const std::string_view name = run.labels.name(label);
+    if (run.labels.kind(label).role == Role::memcpy) {
+      add_to(facts.copy_ns, ns);
+      if (has_any(Parts{"Pageable"}, name)) add_to(facts.pageable_ns, ns);
+      continue;
+    }
+    add_to(facts.kernel_ns, ns);
+    if (ns <= facts.longest_ns) continue;
+    facts.longest_ns = ns;
+    facts.longest_n = n;
+    facts.longest = name;
   }
   for (std::uint32_t label = 0; label < run.labels.size(); ++label)
-    if (label_ns[label] > facts.kernel_ns / kLeastPart)
-      add_kernel(run.labels.name(label), label_ns[label], facts);
+    if (run.labels.kind(label).role == Role::kernel &&
+        of_label[label].ns > facts.kernel_ns / kLeastPart)
+      add_kernel(run.labels.name(label), of_label[label].ns, facts);
   return facts;
 }
 

@@ -28,6 +28,9 @@ struct DeviceFacts {
   std::int64_t kernel_ns = 0;    // time of kernels that compute
   std::int64_t longest_ns = 0;   // time of those of one name, which take longest
   std::string longest = {};      // that name
+  std::size_t longest_n = 0;     // the number of these kernels
+  std::int64_t copy_ns = 0;      // time of copies
+  std::int64_t pageable_ns = 0;  // time of those from or to memory that is not pinned
   std::int64_t fp8_ns = 0;       // time of those whose names mean numbers of at most 8 bits
   // Time of kernels that multiply, convolve or attend: with tensor cores, and without, by their
   // names.

@@ -135,32 +135,12 @@ void write_remedies(JsonWriter& json, const Basis& basis) {
 struct AccountLine {
   AccountRow row;
   const AccountSum* sum;
-  std::size_t events;
 };
-
-// The events of roles are counted for the limits that have them.
-std::size_t events_of(AccountRow row, const Basis& basis) {
-  const ByLimit<std::size_t>& events = basis.verdict.events;
-  switch (row) {
-    case AccountRow::kernel:
-      return events[Limit::compute];
-    case AccountRow::communication:
-      return events[Limit::communication];
-    case AccountRow::memcpy:
-    case AccountRow::memset:
-      return events[Limit::memory];
-    case AccountRow::dataloader:
-      return events[Limit::data_loading];
-    default:
-      return basis.found.account[row].n;
-  }
-}
 
 std::vector<AccountLine> account_lines(const Basis& basis) {
   std::vector<AccountLine> lines;
   for (const AccountRow row : kAllOf<AccountRow>)
-    if (const AccountSum& sum = basis.found.account[row]; sum.ns > 0)
-      lines.push_back({row, &sum, events_of(row, basis)});
+    if (const AccountSum& sum = basis.found.account[row]; sum.ns > 0) lines.push_back({row, &sum});
   return lines;
 }
 
@@ -180,7 +160,7 @@ void write_account(JsonWriter& json, const Basis& basis) {
     json.member("ns", line.sum->ns);
     json.member("of_ns", basis.found.basis.steps.sum().total_ns);
     json.member("share", basis.found.basis.share(line.sum->ns).share());
-    json.member("n", line.events);
+    json.member("n", line.sum->n);
     json.member("longest_ns",
                 line.sum->longest_ns > 0 ? std::optional(line.sum->longest_ns) : std::nullopt);
     write_names(json, line.sum->names);
@@ -199,7 +179,7 @@ Table account_table(const Basis& basis) {
       {"mean_ns", "Mean/step", duration,
        [&](auto& line) { return rounded_mean(line.sum->ns, of.steps.count()); }},
       {"share", "Share", share, [&](auto& line) { return of.share(line.sum->ns).share(); }},
-      {"n", "N", count, [](auto& line) { return line.events; }},
+      {"n", "N", count, [](auto& line) { return line.sum->n; }},
       {"longest_ns", "Longest", duration, some,
        [](auto& line) { return cell_if(line.sum->longest_ns > 0, line.sum->longest_ns); }},
       {"mostly", "Mostly", text, some, [&](auto& line) { return most_text(*line.sum, of.owner); }},

@@ -17,7 +17,6 @@ namespace {
 constexpr double kUsesTensorCores = 0.10;    // share of the time of kernels that could use them
 constexpr double kIsMultiplied = 0.10;       // share of the time of all kernels
 constexpr std::uint64_t kManyLaunches = 20;  // a step; fewer gain nothing by a graph
-constexpr std::int64_t kShortGap = 100'000;  // ns; a longer one is no launch's
 constexpr std::size_t kMostRemedies = 5;
 constexpr std::size_t kMostWhere = 2;
 
@@ -47,6 +46,10 @@ Cure compute_cure(const Findings& found) {
   if (facts.fp8_ns == 0 && ratio(facts.plain_ns, facts.kernel_ns) >= kIsMultiplied &&
       ratio(facts.tensor_ns, facts.eligible_ns) < kUsesTensorCores)
     return {"faster kernels: lower precision, tensor cores, fused operators", "kernels"};
+  // One kernel that is long already has nothing to be fused with.
+  if (facts.longest_ns > facts.kernel_ns - facts.longest_ns &&
+      facts.longest_ns > kLongPart * static_cast<std::int64_t>(facts.longest_n))
+    return {"a faster " + short_name(kernel_name(facts.longest)), "kernels"};
   if (ratio(facts.eligible_ns, facts.kernel_ns) < kIsMultiplied)
     return {fmt::format("fewer and faster kernels: fused operators{}",
                         may_compile(facts) ? " (torch.compile)" : ""),
@@ -60,7 +63,7 @@ Cure launch_cure(const Findings& found) {
   const Account& account = found.account;
   const AccountSum& launch = account[AccountRow::launch];
   const bool is_dense = account.launches >= kManyLaunches * found.basis.steps.count() &&
-                        launch.ns < kShortGap * static_cast<std::int64_t>(launch.n);
+                        launch.long_ns < launch.ns - launch.long_ns;
   const DeviceFacts& facts = found.facts;
   const bool is_captured = facts.replays_graphs || facts.captures_graphs;
   std::vector<std::string_view> cures;
@@ -101,9 +104,19 @@ Cure blocked_cure(const Findings& found) {
 
 Cure turn_around_cure(const Findings& found) {
   const AccountSum& sum = found.account[AccountRow::turn_around];
-  if (sum.ns < kShortGap * static_cast<std::int64_t>(sum.n))
+  if (sum.long_ns < sum.ns - sum.long_ns)
     return {"fewer and larger kernels: fused operators, larger batches", "kernels"};
   return {"find what else uses the device: it had its next work and waited", "idle"};
+}
+
+Cure memory_cure(const Findings& found) {
+  const DeviceFacts& facts = found.facts;
+  if (facts.pageable_ns > facts.copy_ns - facts.pageable_ns)
+    return {"pinned memory: most of the time is copies of pageable memory", "memcpy"};
+  const AccountSum& copies = found.account[AccountRow::memcpy];
+  if (copies.ns > kLongPart * static_cast<std::int64_t>(copies.n))
+    return {"less data to copy, data that stays on the device, overlap with kernels", "memcpy"};
+  return {"fewer and larger copies, data that stays on the device", "memcpy"};
 }
 
 Cure idle_cure(const Findings& found) {
@@ -137,7 +150,7 @@ Cure cure_of(Limit limit, const Findings& found) {
                                 to_string(found.straggler.cause)),
               "stragglers"};
     case Limit::memory:
-      return {"fewer and larger copies, data that stays on the device", "memcpy"};
+      return memory_cure(found);
     case Limit::launch_bound:
       return launch_cure(found);
     case Limit::host_operator:
@@ -176,6 +189,13 @@ std::string where_of(Limit limit, const Verdict& verdict, const Findings& found)
   return names_text(found.account[row].names, verdict.of, kMostWhere);
 }
 
+// The gain of compute is that of one name.
+std::size_t largest_part_events(const Findings& found) {
+  if (found.devices) return found.facts.longest_n;
+  const std::vector<NamedTime>& names = found.account[AccountRow::host_operator].names;
+  return names.empty() ? 0 : names.front().n;
+}
+
 Remedy remedy_of(Limit limit, const Verdict& verdict, const Findings& found) {
   Cure cure = cure_of(limit, found);
   const AccountRow row = row_of(limit).row;
@@ -183,7 +203,7 @@ Remedy remedy_of(Limit limit, const Verdict& verdict, const Findings& found) {
           .text = std::move(cure.text),
           .see = cure.see,
           .gain = verdict.gains[limit],
-          .events = verdict.events[limit],
+          .events = limit == Limit::compute ? largest_part_events(found) : verdict.events[limit],
           .longest_ns = row == AccountRow::count_ ? 0 : found.account[row].longest_ns,
           .where = where_of(limit, verdict, found),
           .status = verdict.status[limit]};

@@ -303,7 +303,7 @@ std::string why_left_out(const Findings& found) {
   constexpr std::pair<AccountRow, std::string_view> kReasons[] = {
       {AccountRow::outside, "before the first or after the last work of the device"},
       {AccountRow::capture, "a capture of a graph"},
-      {AccountRow::once, "in operators and calls that do not recur"}};
+      {AccountRow::once, "in long operators and calls that most steps do not have"}};
   std::int64_t sum_ns = 0;
   for (const auto& [row, what] : kReasons) add_to(sum_ns, found.account[row].ns);
   if (found.is_lone_batch) add_to(sum_ns, found.account[AccountRow::dataloader].ns);
@@ -416,51 +416,18 @@ bool may_be(const StepBasis& basis, Role role) {
   return basis.part({role}).share() >= kLeastGain;
 }
 
-// The numbers of events of a rank.
-struct EventCounts {
-  std::size_t loader = 0;
-  std::size_t kernels = 0;
-  std::size_t communication = 0;
-  std::size_t copies = 0;
-};
-
-// Returns those that have an instant in `steps`.
-EventCounts count_events(const Run& run, const RankEvents& rank, const Intervals& steps) {
-  EventCounts counts;
-  rank.for_each_mark([&](const MarkedSpan& span) {
-    counts.loader += span.mark == SpanMark::loader && holds_any(steps, span.interval()) ? 1 : 0;
-  });
-  rank.for_each_device([&](const DeviceSpan& span) {
-    if (!holds_any(steps, span.interval())) return;
-    const Role role = run.labels.kind(span.label).role;
-    ++(role == Role::kernel          ? counts.kernels
-       : role == Role::communication ? counts.communication
-                                     : counts.copies);
-  });
-  return counts;
-}
-
 // Counts the events of which each share is the time; steps, if it is not the time of events.
-ByLimit<std::size_t> count_events(const Run& run, const Findings& found) {
+ByLimit<std::size_t> count_events(const Findings& found) {
+  const Account& account = found.account;
   ByLimit<std::size_t> events;
   for (const Limit limit : kAllOf<Limit>) events[limit] = found.basis.steps.count();
   events[Limit::straggler] = found.waits.steps.size();
-  events[Limit::data_loading] = 0;
-  if (found.devices)
-    for (const Limit limit : {Limit::communication, Limit::memory, Limit::compute})
-      events[limit] = 0;
-  const auto count = [&](std::size_t rank) {
-    return count_events(run, run.ranks[rank], found.roles[rank].counted());
-  };
-  for (const EventCounts& counts : per_rank<EventCounts>(run, found.basis.ranks, count)) {
-    events[Limit::data_loading] += counts.loader;
-    if (!found.devices) continue;
-    events[Limit::compute] += counts.kernels;
-    events[Limit::communication] += counts.communication;
-    events[Limit::memory] += counts.copies;
-  }
-  if (!found.devices) return events;
-  for (const Limit limit : kGapLimits) events[limit] = found.account[row_of(limit).row].n;
+  events[Limit::data_loading] = account[AccountRow::dataloader].n;
+  events[Limit::communication] = account[AccountRow::communication].n;
+  events[Limit::memory] = account[AccountRow::memcpy].n + account[AccountRow::memset].n;
+  events[Limit::compute] =
+      account[found.devices ? AccountRow::kernel : AccountRow::host_operator].n;
+  for (const Limit limit : kGapLimits) events[limit] = account[row_of(limit).row].n;
   return events;
 }
 
@@ -485,10 +452,11 @@ Findings::Findings(const Run& run)
       stages(devices || lacks_ranks()
                  ? find_stage_waits(run, collectives, roles, basis.ranks, lacks_ranks())
                  : StageWaits()),
-      facts(devices ? find_device_facts(run, basis.ranks, may_be(basis, Role::kernel),
+      facts(devices ? find_device_facts(run, basis.ranks,
+                                        may_be(basis, Role::kernel) || may_be(basis, Role::memcpy),
                                         [&](std::size_t rank) { return roles[rank].counted(); })
                     : DeviceFacts()),
-      events(count_events(run, *this)),
+      events(count_events(*this)),
       is_lone_batch(events[Limit::data_loading] <= basis.ranks.size() &&
                     std::ranges::all_of(basis.ranks,
                                         [&](std::size_t rank) {

@@ -65,11 +65,11 @@ inline constexpr std::array<LimitRow, kLimitCount> kLimits{{
     {"launch-bound", "gaps in which the host runs operators and calls, each for less than 200 us",
      AccountRow::launch},
     {"host-operator",
-     "gaps in which an operator of the host that does not launch goes on for 200 us or more, in at "
-     "least half of the steps",
+     "gaps in which one operator of the host goes on for 200 us or more, without another one in it, "
+     "in at least half of the steps",
      AccountRow::host_operator},
     {"host-call",
-     "gaps in which a call of the runtime that does not launch goes on for 200 us or more, in at "
+     "gaps in which a call of the runtime that launches nothing goes on for 200 us or more, in at "
      "least half of the steps",
      AccountRow::host_call},
     {"host-code", "gaps in which the host runs Python alone (needs with_stack)",

@@ -179,7 +179,11 @@ std::vector<std::string> left_out_of(const Findings& found) {
   add(account[AccountRow::outside].ns, "before the first or after the last work of a device",
       AccountRow::outside);
   add(account[AccountRow::capture].ns, "in which a graph is captured", AccountRow::capture);
-  add(account[AccountRow::once].ns, "in operators and calls that do not recur", AccountRow::once);
+  add(account[AccountRow::once].ns,
+      of.steps == 1
+          ? "in calls of 200 us or more, and one step does not show what recurs"
+          : "in operators and calls that took 200 us or more in less than half of the steps",
+      AccountRow::once);
   add(account[AccountRow::not_recorded].ns,
       found.devices ? "without a recorded reason why no device works"
                     : "in which nothing was recorded on the host",

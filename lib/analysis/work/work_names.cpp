@@ -253,6 +253,7 @@ constexpr std::string_view kTensorParts[] = {
     "bmm_e4m3",
     // AMD: MFMA of Composable Kernel, MIOpen and Tensile
     "xdl", "gtcx", "mfma", "mi16x16", "mi32x32", "mi4x4", "fmhafwd", "fmhabwd", "fmhabatchprefill"};
+constexpr std::string_view kCompiledRegions[] = {"Torch-Compiled Region", "CompiledFxGraph"};
 constexpr std::string_view kEightBits[] = {"fp8", "e4m3", "e5m2"};
 constexpr std::string_view kPlainParts[] = {"sgemm",    "dgemm",
                                             "simt",     "scudnn",
@@ -262,6 +263,10 @@ constexpr std::string_view kPlainParts[] = {"sgemm",    "dgemm",
                                             "depthwise"};
 
 }  // namespace
+
+bool is_compiled_region(std::string_view name) {
+  return has_any(kCompiledRegions, name);
+}
 
 std::optional<bool> uses_tensor_cores(std::string_view kernel) {
   const std::string lower = to_lower(kernel);

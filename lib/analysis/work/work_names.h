@@ -88,6 +88,9 @@ WorkType work_type(std::string_view op, std::string_view kernel);
 // not show it.
 std::optional<bool> uses_tensor_cores(std::string_view kernel);
 
+// True for a region of code that torch.compile made: "Torch-Compiled Region: 0/0".
+bool is_compiled_region(std::string_view name);
+
 // True if torch would run this operator on tensor cores with numbers of half precision.
 bool may_use_tensor_cores(std::string_view op);
 
