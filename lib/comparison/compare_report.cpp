@@ -20,6 +20,7 @@ namespace {
 std::string_view unit_of(const MetricGate& gate) {
   if (gate.is_share_of_step) return "share";
   if (gate.metric.field == MetricField::calls) return "calls";
+  if (gate.metric.field == MetricField::slow) return "share";
   return gate.metric.field == MetricField::peak ? "bytes" : "ns";
 }
 
@@ -105,18 +106,14 @@ void for_each_capture(const ComparedSides& sides, int looks, Use use) {
 
 // Steps that are much longer than the others of their capture. The verdict leaves them out,
 // however many there are, so the report has to count them.
-struct SlowSteps {
-  std::size_t slow = 0;
-  std::size_t all = 0;  // without the first of each capture
-};
 using SlowOfSides = std::map<std::string_view, SlowSteps>;  // "base", "new"
 
-SlowOfSides find_slow_steps(const ComparedSides& sides, int looks) {
+SlowOfSides find_slow_steps(const ComparedSides& sides, const Comparison& comparison) {
   SlowOfSides found{{"base", {}}, {"new", {}}};
-  for_each_capture(sides, looks, [&](std::string_view side, const Capture& capture) {
-    if (!capture.value_ns) return;
-    found[side].slow += count_slow_steps(capture.steps_ns);
-    found[side].all += capture.steps_ns.size() - 1;
+  for_each_capture(sides, comparison.looks, [&](std::string_view side, const Capture& capture) {
+    if (capture.value_ns)
+      found[side].add(count_slow_steps(capture.steps_ns, comparison.steps_used),
+                      std::min(comparison.steps_used, capture.steps_ns.size()) - 1);
   });
   return found;
 }
@@ -126,7 +123,7 @@ std::string slow_line(const SlowOfSides& sides) {
   const SlowSteps& changed = sides.at("new");
   return fmt::format(
       "Slow steps: {} of {} in base, {} of {} in new take at least 1.5 times their capture's "
-      "median; the verdict is about the others (a gate on them: --gate 'step.p99<=+20%')",
+      "median; the verdict is about the others (a gate on them: --gate 'step.slow<=+2%')",
       base.slow, base.all, changed.slow, changed.all);
 }
 
@@ -134,7 +131,8 @@ std::string slow_json(const SlowOfSides& sides) {
   return json_object([&](JsonWriter& json) {
     for (const auto& [side, steps] : sides) {
       json.key(side);
-      json.raw(json_object("slow", steps.slow, "steps", steps.all));
+      json.raw(json_object("slow", static_cast<std::size_t>(steps.slow), "steps",
+                           static_cast<std::size_t>(steps.all)));
     }
   });
 }
@@ -172,19 +170,23 @@ std::string step_line(const CompareOptions& options, const Comparison& found) {
     line += fmt::format("; at least {} with {:.3g} % confidence, at most {} with {:.3g} %",
                         signed_percent(judgement.bounds->lower), 100 * (1 - judgement.alpha),
                         signed_percent(judgement.bounds->upper), 100 * options.judge.ok_level);
+  if (judgement.change_of_all)
+    line += fmt::format("; the mean of all steps {}", signed_percent(*judgement.change_of_all));
   return line;
 }
 
 std::string noise_line(const CompareOptions& options, const Judgement& judgement) {
+  const ChangeBounds& bounds = *judgement.bounds;
   return fmt::format(
-      "Noise: {:.2f} % between captures{}; these captures show a change from {} in {:.3g} of 100 "
-      "cases",
-      100 * judgement.bounds->noise,
-      judgement.is_assumed
-          ? " (assumed: --noise)"
-          : fmt::format(" ({} of freedom{})", count_of(judgement.freedom, "degree"),
-                        options.judge.noise ? "; --noise is not needed" : ""),
-      signed_percent(judgement.bounds->detectable), 100 * options.judge.power);
+      "Noise: {:.2f} % between captures{}{}", 100 * bounds.noise,
+      judgement.is_assumed ? " (assumed: --noise)"
+                           : fmt::format(" ({:.3g} degree{} of freedom{})", judgement.freedom,
+                                         judgement.freedom == 1 ? "" : "s",
+                                         options.judge.noise ? "; --noise is not needed" : ""),
+      bounds.detectable
+          ? fmt::format("; such captures show a change from {} in {:.3g} of 100 cases",
+                        signed_percent(*bounds.detectable), 100 * options.judge.power)
+          : "");
 }
 
 std::string moved_text(const Comparison& found) {
@@ -215,7 +217,7 @@ std::string where_line(const Comparison& found) {
                      role_name(largest), moved_text(found));
 }
 
-void write_judgement(JsonWriter& json, const Judgement& judgement, const CompareOptions& options) {
+void write_judgement(JsonWriter& json, const Judgement& judgement) {
   json.member("base_ns", judgement.base);
   json.member("new_ns", judgement.changed);
   json.member("change", judgement.change);
@@ -229,19 +231,21 @@ void write_judgement(JsonWriter& json, const Judgement& judgement, const Compare
   bound("p", &ChangeBounds::p);
   bound("lower", &ChangeBounds::lower);
   bound("upper", &ChangeBounds::upper);
-  bound("detectable", &ChangeBounds::detectable);
+  json.member("detectable", judgement.bounds ? judgement.bounds->detectable : std::nullopt);
   json.member("captures_needed", judgement.captures_needed);
   json.member("alpha", judgement.alpha);
-  json.member("floor", options.judge.floor);
-  json.member("limit", options.judge.limit);
+  json.member("floor", judgement.floor);
+  json.member("limit", judgement.limit);
+  json.member("change_of_all_steps", judgement.change_of_all);
 }
 
-std::string verdict_json(const CompareOptions& options, const Comparison& found) {
+std::string verdict_json(const Comparison& found) {
   return json_object([&](JsonWriter& json) {
     json.member("kind", to_string(found.kind));
     json.member("why", text_or_null(found.why));
     json.member("looks", found.looks);
-    if (found.judgement) write_judgement(json, *found.judgement, options);
+    json.member("steps_used", found.steps_used);
+    if (found.judgement) write_judgement(json, *found.judgement);
   });
 }
 
@@ -380,9 +384,9 @@ std::vector<std::string> headline_of(const ComparedSides& sides, const CompareOp
 Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                       const Comparison& found) {
   Report report("compare", Run{});
-  const SlowOfSides slow = find_slow_steps(sides, found.looks);
+  const SlowOfSides slow = find_slow_steps(sides, found);
   report.headline = headline_of(sides, options, found, slow);
-  report.values = {{"verdict", verdict_json(options, found)},
+  report.values = {{"verdict", verdict_json(found)},
                    {"captures", captures_json(sides, found.looks)},
                    {"differences", differences_json(found)},
                    {"slow_steps", slow_json(slow)},
@@ -409,12 +413,20 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
         "(with_stack=True), no work was launched in one, or their baseline is older");
   for (const Difference& difference : found.differences)
     if (!found.why.starts_with(difference.text)) report.notes.push_back(difference.text);
+  std::size_t most_steps = 0;
   for_each_capture(sides, found.looks, [&](std::string_view, const Capture& capture) {
+    if (capture.value_ns) most_steps = std::max(most_steps, capture.steps_ns.size());
     if (!capture.value_ns)
       report.notes.push_back(
           fmt::format("{} does not count: it has fewer than {} steps, or they have no length",
                       capture.name, kLeastSteps + 1));
   });
+  if (most_steps > found.steps_used)
+    report.notes.push_back(
+        fmt::format("the first {} steps of each capture are compared, as many as the shortest has; "
+                    "rows are means over all middle steps of their capture, so that they may not "
+                    "add up to the change",
+                    found.steps_used));
   return report;
 }
 

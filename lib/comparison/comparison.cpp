@@ -21,6 +21,9 @@ namespace {
 
 std::string why_inconclusive(const Judgement& judgement, const JudgeOptions& options,
                              bool has_history) {
+  if (judgement.is_vetoed)
+    return fmt::format("the typical step did not change, the mean of all steps did ({:+.1f} %)",
+                       100 * *judgement.change_of_all);
   if (!judgement.bounds && has_history)
     return "neither the sides nor the history show the noise between captures: --history needs at "
            "least 2 captures of one version, with 6 steps each";
@@ -59,6 +62,7 @@ int weight(ChangeKind kind) {
 void judge_all(const ComparedSides& sides, const CompareOptions& options, Comparison& found) {
   JudgedSides judged = judge_sides(sides, options.judge, options.gates);
   found.looks = judged.looks;
+  found.steps_used = judged.steps_used;
   take_step(judged, sides, options, found);
   if (judged.step && std::any_of(options.gates.begin(), options.gates.end(), is_step_gate)) {
     found.kind = ChangeKind::ok;

@@ -83,6 +83,7 @@ struct Comparison {
   std::optional<Judgement> judgement = {};  // nullopt if a side has no capture with enough steps
   std::vector<MetricAnswer> gates;          // in the order of CompareOptions::gates
   int looks = 1;                            // 2: the captures of the second look count, too
+  std::size_t steps_used = 0;               // JudgedSides::steps_used
   std::size_t base_captures = 0;            // number of captures that count
   std::size_t changed_captures = 0;
   std::vector<Difference> differences;

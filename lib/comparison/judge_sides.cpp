@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <ranges>
 #include <utility>
@@ -45,8 +46,8 @@ MetricField field_named(const std::string& name) {
 }
 
 bool has_field(MetricOf of, MetricField field) {
-  const bool is_of_steps =
-      field == MetricField::p50 || field == MetricField::p99 || field == MetricField::max;
+  const bool is_of_steps = field == MetricField::p50 || field == MetricField::p99 ||
+                           field == MetricField::max || field == MetricField::slow;
   switch (of) {
     case MetricOf::step:
       return field == MetricField::time || is_of_steps;
@@ -92,6 +93,13 @@ BoundUnit unit_of(MetricField field) {
 }
 
 void take_bound(const std::string& option, const GateBound& bound, MetricGate& gate) {
+  if (gate.metric.field == MetricField::slow) {
+    if (bound.unit != BoundUnit::share || !bound.is_change)
+      throw UsageError(
+          fmt::format("{}: '{}': {} is compared with +2%", option, gate.text, gate.name));
+    gate.change = bound.value;
+    return;
+  }
   static constexpr std::array<std::string_view, 4> kExamples{"", "5ms", "2GiB", "100"};
   const BoundUnit unit = unit_of(gate.metric.field);
   const bool is_share = bound.unit == BoundUnit::share;
@@ -143,10 +151,15 @@ double rank_value(const Metric& metric, const CaptureRank& rank, bool& has_event
   return sum / static_cast<double>(rank.steps);
 }
 
-std::optional<double> value_of_steps(MetricField field, const Capture& capture) {
-  if (field == MetricField::time) return capture.value_ns;
-  if (capture.steps_ns.size() < 2) return std::nullopt;
-  const std::vector<std::int64_t> steps(capture.steps_ns.begin() + 1, capture.steps_ns.end());
+std::optional<double> value_of_steps(MetricField field, const Capture& capture, std::size_t used) {
+  if (field == MetricField::time) return capture_value(capture.steps_ns, used);
+  used = std::min(used, capture.steps_ns.size());
+  if (used < 2) return std::nullopt;
+  const std::vector<std::int64_t> steps(
+      capture.steps_ns.begin() + 1, capture.steps_ns.begin() + static_cast<std::ptrdiff_t>(used));
+  if (field == MetricField::slow)
+    return static_cast<double>(count_slow_steps(capture.steps_ns, used)) /
+           static_cast<double>(steps.size());
   const std::size_t percent = field == MetricField::p50 ? 50 : field == MetricField::p99 ? 99 : 100;
   return static_cast<double>(percentile(steps, percent));
 }
@@ -173,8 +186,8 @@ bool needs_memory(const std::vector<MetricGate>& gates) {
                      [](const MetricGate& gate) { return gate.metric.of == MetricOf::memory; });
 }
 
-std::optional<double> value_of(const Metric& metric, const Capture& capture) {
-  if (metric.of == MetricOf::step) return value_of_steps(metric.field, capture);
+std::optional<double> value_of(const Metric& metric, const Capture& capture, std::size_t used) {
+  if (metric.of == MetricOf::step) return value_of_steps(metric.field, capture, used);
   if (metric.of == MetricOf::memory) {
     if (!capture.peak_bytes) return std::nullopt;
     return static_cast<double>(*capture.peak_bytes);
@@ -199,20 +212,54 @@ double mean(const Numbers& numbers) {
 
 // The numbers of the captures that count. A metric that a capture lacks is 0 there; `is_known` says
 // whether any capture has it.
-Numbers numbers_of(const MetricGate& gate, const std::vector<Capture>& captures, bool& is_known) {
+Numbers numbers_of(const MetricGate& gate, const std::vector<Capture>& captures, std::size_t used,
+                   bool& is_known) {
   Numbers numbers;
   for (const Capture& capture : captures) {
     if (!capture.value_ns) continue;
-    const std::optional<double> value = value_of(gate.metric, capture);
+    const std::optional<double> value = value_of(gate.metric, capture, used);
     is_known |= value.has_value();
     numbers.push_back(value.value_or(0) / (gate.is_share_of_step ? *capture.value_ns : 1));
   }
   return numbers;
 }
 
+// Returns capture_value() of the captures that count, or mean_of_steps().
+template <typename ValueOf>
+Numbers step_numbers(const std::vector<Capture>& captures, ValueOf value_of_steps) {
+  Numbers numbers;
+  for (const Capture& capture : captures)
+    if (capture.value_ns) numbers.push_back(value_of_steps(capture.steps_ns));
+  return numbers;
+}
+
+// The captures of an older version are for the noise alone: each of them is as long as it is.
+Samples step_samples(const ComparedSides& sides, std::size_t used) {
+  const auto middle = [&](const auto& steps_ns) {
+    return capture_value(steps_ns, used).value_or(0);
+  };
+  const auto all = [&](const auto& steps_ns) { return mean_of_steps(steps_ns, used); };
+  Samples steps{.base = step_numbers(sides.base, middle),
+                .changed = step_numbers(sides.changed, middle),
+                .history = sides.older_steps,
+                .base_of_all = step_numbers(sides.base, all),
+                .changed_of_all = step_numbers(sides.changed, all)};
+  for (const std::vector<Capture>& group : sides.history) steps.history.push_back(values_of(group));
+  return steps;
+}
+
+// Returns as many steps as the shortest capture has of those that count.
+std::size_t find_steps_used(const ComparedSides& sides) {
+  std::size_t used = kAllSteps;
+  for (const auto* const side : {&sides.base, &sides.changed})
+    for (const Capture& capture : *side)
+      if (capture.value_ns) used = std::min(used, capture.steps_ns.size());
+  return used;
+}
+
 // One gate with the numbers of both sides.
 struct Measured {
-  Samples samples;
+  Samples samples = {};
   bool is_known = false;
   bool lacks_modules = false;  // the gate is on modules, and some captures name none
 
@@ -240,14 +287,20 @@ bool lacks_modules(const MetricGate& gate, const ComparedSides& sides) {
 }
 
 Measured measure(const MetricGate& gate, const ComparedSides& sides) {
+  const std::size_t used = find_steps_used(sides);
+  if (is_step_gate(gate)) {
+    Measured step{step_samples(sides, used)};
+    step.is_known = !step.samples.base.empty() || !step.samples.changed.empty();
+    return step;
+  }
   Measured found;
-  found.samples.base = numbers_of(gate, sides.base, found.is_known);
-  found.samples.changed = numbers_of(gate, sides.changed, found.is_known);
+  found.samples.base = numbers_of(gate, sides.base, used, found.is_known);
+  found.samples.changed = numbers_of(gate, sides.changed, used, found.is_known);
   found.lacks_modules = lacks_modules(gate, sides);
   bool ignored = false;
   for (const std::vector<Capture>& group : sides.history)
     if (gate.metric.of != MetricOf::modules || !lacks_modules(group))
-      found.samples.history.push_back(numbers_of(gate, group, ignored));
+      found.samples.history.push_back(numbers_of(gate, group, kAllSteps, ignored));
   return found;
 }
 
@@ -264,13 +317,15 @@ bool all_positive(const Samples& samples) {
   return all;
 }
 
-Question question_of(const MetricGate& gate, const Measured& measured, JudgeOptions options) {
+Question question_with_bound(const MetricGate& gate, const Measured& measured,
+                             const JudgeOptions& options) {
   Question question{measured.samples, options};
   JudgeOptions& own = question.options;
   if (gate.most) {
     // The base is the limit; the noise of its captures still counts.
     question.samples.history.push_back(std::exchange(question.samples.base, {*gate.most}));
     question.samples.base_is_exact = true;
+    question.samples.base_of_all.clear();
     own.floor = own.limit = 0;
     own.scale = ChangeScale::units;
     if (own.noise) own.noise = *own.noise * mean(question.samples.changed);
@@ -288,8 +343,27 @@ Question question_of(const MetricGate& gate, const Measured& measured, JudgeOpti
   return question;
 }
 
+Question question_of(const MetricGate& gate, const Measured& measured,
+                     const JudgeOptions& options) {
+  Question question = question_with_bound(gate, measured, options);
+  // What is usually exact fails where an increase is shown, and passes otherwise.
+  if (gate.metric.is_exact()) question.options.limit = std::numeric_limits<double>::max();
+  return question;
+}
+
+bool varies(const Numbers& numbers) {
+  return std::ranges::any_of(numbers, [&](double one) { return one != numbers.front(); });
+}
+
 bool is_judged(const MetricGate& gate, const Measured& measured) {
-  return measured.is_whole() && !gate.metric.is_exact();
+  if (!measured.is_whole() || gate.metric.field == MetricField::slow) return false;
+  return !gate.metric.is_exact() || varies(measured.samples.base) ||
+         varies(measured.samples.changed);
+}
+
+// True for a gate that takes the place of the question about the step.
+bool replaces_step(const MetricGate& gate) {
+  return is_step_gate(gate) && gate.relative;
 }
 
 std::string change_text(double base, double changed) {
@@ -379,13 +453,37 @@ MetricAnswer unknown_answer(const MetricGate& gate, const Measured& measured) {
   return found;
 }
 
-// The step comes first if both sides have its numbers, then the gates with noise.
+SlowSteps find_slow_steps(const std::vector<Capture>& captures, std::size_t used) {
+  SlowSteps found;
+  for (const Capture& capture : captures)
+    if (capture.value_ns)
+      found.add(count_slow_steps(capture.steps_ns, used),
+                std::min(used, capture.steps_ns.size()) - 1);
+  return found;
+}
+
+MetricAnswer slow_answer(const MetricGate& gate, const ComparedSides& sides,
+                         const JudgeOptions& options) {
+  const std::size_t used = find_steps_used(sides);
+  const SlowSteps base = find_slow_steps(sides.base, used);
+  const SlowSteps changed = find_slow_steps(sides.changed, used);
+  MetricAnswer found{ChangeKind::ok, "", base.share(), changed.share()};
+  if (changed.share() - base.share() > *gate.change &&
+      has_more_slow_steps(base, changed, options.alpha)) {
+    found.kind = ChangeKind::regression;
+    found.why = exceeds_text(gate, found);
+  }
+  return found;
+}
+
+// The step comes first if both sides have its numbers and no gate takes its place, then the gates
+// with noise.
 std::vector<Question> questions_of(const ComparedSides& sides, const JudgeOptions& options,
                                    const std::vector<MetricGate>& gates) {
-  Samples steps{values_of(sides.base), values_of(sides.changed), sides.older_steps};
+  const Samples steps = step_samples(sides, find_steps_used(sides));
   if (steps.base.empty() || steps.changed.empty()) return {};
-  for (const std::vector<Capture>& group : sides.history) steps.history.push_back(values_of(group));
-  std::vector<Question> questions{{steps, options}};
+  std::vector<Question> questions;
+  if (std::ranges::none_of(gates, replaces_step)) questions.push_back({steps, options});
   for (const MetricGate& gate : gates) {
     const Measured measured = measure(gate, sides);
     if (is_judged(gate, measured)) questions.push_back(question_of(gate, measured, options));
@@ -418,22 +516,30 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
     found.looks = look.looks;
     if (look.looks == 2) counted = &all;
   }
+  if (!questions.empty()) found.steps_used = find_steps_used(*counted);
   auto next = judgements.begin();
-  if (next != judgements.end()) found.step = *next++;
+  const bool is_replaced = std::ranges::any_of(gates, replaces_step);
+  if (!is_replaced && next != judgements.end()) found.step = *next++;
   for (const MetricGate& gate : gates) {
     const Measured measured = measure(gate, *counted);
-    if (!measured.is_whole())
+    if (!measured.is_whole()) {
       found.gates.push_back(unknown_answer(gate, measured));
-    else if (gate.metric.is_exact())
+    } else if (gate.metric.field == MetricField::slow) {
+      found.gates.push_back(slow_answer(gate, *counted, options));
+    } else if (!is_judged(gate, measured)) {
       found.gates.push_back(answer_of(gate, measured, std::nullopt, options));
-    else
+    } else {
+      if (!found.step && replaces_step(gate)) found.step = *next;
       found.gates.push_back(answer_of(gate, measured, *next++, options));
+    }
   }
   return found;
 }
 
 std::string metric_text(const MetricGate& gate, double value) {
   if (gate.is_share_of_step) return fmt::format("{:.3g} % of the step", 100 * value);
+  if (gate.metric.field == MetricField::slow)
+    return fmt::format("{:.3g} % of the steps", 100 * value);
   if (gate.metric.field == MetricField::calls) return fmt::format("{:.6g}", value);
   if (gate.metric.field == MetricField::peak)
     return format_bytes(static_cast<std::uint64_t>(std::llround(value)));

@@ -35,11 +35,12 @@ enum class MetricField : std::uint8_t {
   p50,      // ns of the steps without the first one, by nearest rank
   p99,
   max,
+  slow,  // share of these steps that take 1.5 medians of their capture and more
   peak,  // bytes that the allocator gave out at most, on the device that has most of it
 };
 // The names stand in the order of the enum.
-inline constexpr std::array<std::string_view, 7> kMetricFields{"time", "exposed", "calls", "p50",
-                                                               "p99",  "max",     "peak"};
+inline constexpr std::array<std::string_view, 8> kMetricFields{"time", "exposed", "calls", "p50",
+                                                               "p99",  "max",     "slow",  "peak"};
 
 enum class MetricOf : std::uint8_t { step, events, operators, modules, memory };
 
@@ -49,7 +50,8 @@ struct Metric {
   std::optional<NamePattern> pattern = {};
   MetricField field = MetricField::time;
 
-  // True for what has no noise: the number of calls, and a peak of memory.
+  // True for what mostly has no noise: the number of calls, and a peak of memory. Such a gate fails
+  // only where an increase is shown: exactly, if the number is the same in all captures of a side.
   bool is_exact() const { return field == MetricField::calls || field == MetricField::peak; }
 };
 
@@ -78,8 +80,10 @@ MetricGate read_metric_gate(const std::string& option, const std::string& text);
 // True if a gate needs Capture::peak_bytes.
 bool needs_memory(const std::vector<MetricGate>& gates);
 
-// Returns nullopt if the capture has no such event, or did not record it.
-std::optional<double> value_of(const Metric& metric, const Capture& capture);
+// Returns nullopt if the capture has no such event, or did not record it. Of the capture's steps
+// the first `used` are used; the times of events are those of all its middle steps.
+std::optional<double> value_of(const Metric& metric, const Capture& capture,
+                               std::size_t used = kAllSteps);
 
 // judge_sides: whether the step and the metrics of gates changed by more than noise.
 //
@@ -87,7 +91,8 @@ std::optional<double> value_of(const Metric& metric, const Capture& capture);
 //   if (found.step->kind == ChangeKind::regression) use(found.step->change);
 //
 // The step and all metrics with noise are one family (judge_family()), so that the chance of any
-// false alarm stays below alpha. Calls and peaks have no noise: their means are compared.
+// false alarm stays below alpha. A gate on the step that allows a share takes the place of the
+// question about the step. Numbers of calls and peaks that do not vary are compared as they are.
 
 // Captures of a second look count only if the first leaves a doubt: judge_twice(). Either both
 // sides have some, or none.
@@ -115,6 +120,7 @@ struct JudgedSides {
   std::optional<Judgement> step = {};  // nullopt if a side has no capture with enough steps
   std::vector<MetricAnswer> gates;     // in the order of the gates
   int looks = 1;                       // 2: the captures of the second look count, too
+  std::size_t steps_used = 0;  // of each capture, with the first: as many as the shortest has
 };
 
 // Captures with too few steps do not count.

@@ -14,6 +14,17 @@ TEST_CASE("capture value: the first step and the outer fifths do not count") {
   CHECK(capture_value(steps) == 5.5);
 }
 
+TEST_CASE("capture value: of the first steps alone, as many as another capture has") {
+  const std::vector<std::int64_t> steps{90, 10, 20, 30, 40, 50, 1000, 2000};
+  CHECK(middle_steps(steps, 6) == std::vector<std::size_t>{2, 3, 4});
+  CHECK(capture_value(steps, 6) == 30.0);
+  CHECK_FALSE(capture_value(steps, 5));
+  CHECK(mean_of_steps(steps, 6) == 30.0);
+  CHECK(mean_of_steps(steps) == 450.0);
+  CHECK(mean_of_steps({90}) == 0.0);
+  CHECK(count_slow_steps(steps, 6) == 1);
+}
+
 TEST_CASE("capture value: a stall does not move it") {
   CHECK(capture_value({9, 5, 1, 2, 3, 4, 8, 6, 7, 10, 1'000'000}) == 5.5);
 }

@@ -58,6 +58,78 @@ TEST_CASE("metric: percentiles of steps leave the first one out") {
   CHECK(value("step.max<=+1%") == 40.0);
 }
 
+// Captures whose steps take 100 us, but every fifth one `longer`.
+std::vector<Capture> uneven(std::int64_t longer, std::size_t steps) {
+  std::vector<Capture> made;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    Capture one = capture(400'000);
+    one.steps_ns.clear();
+    for (std::size_t step = 0; step < steps; ++step)
+      one.steps_ns.push_back(100'000 + 100 * i + (step % 5 == 0 ? longer : 0));
+    one.value_ns = capture_value(one.steps_ns);
+    made.push_back(one);
+  }
+  return made;
+}
+
+TEST_CASE("sides: the same steps of all captures, and no OK where their mean rose") {
+  // The middle steps of both are alike, but for 41 steps more of them are.
+  const JudgedSides longer = judge_sides({uneven(50'000, 11), uneven(50'000, 41)}, {}, {});
+  CHECK(longer.steps_used == 11);
+  CHECK(longer.step->kind == ChangeKind::ok);
+  CHECK(longer.step->change == doctest::Approx(0).epsilon(1e-12));
+  const JudgedSides worse = judge_sides({uneven(50'000, 21), uneven(150'000, 21)}, {}, {});
+  CHECK(worse.step->is_vetoed);
+  CHECK(worse.step->kind == ChangeKind::inconclusive);
+  CHECK(*worse.step->change_of_all == doctest::Approx(0.1817).epsilon(0.01));
+}
+
+TEST_CASE("sides: a gate on the step takes the place of the question about it") {
+  const auto sides = ComparedSides{uneven(0, 11), uneven(0, 11)};
+  const auto judged = [&](const std::vector<const char*>& texts) {
+    std::vector<MetricGate> gates;
+    for (const char* const text : texts) gates.push_back(read_metric_gate("--gate", text));
+    return judge_sides(sides, {}, gates);
+  };
+  CHECK(judged({}).step->limit == 0.05);
+  const JudgedSides one = judged({"step<=+3%"});
+  CHECK(one.step->alpha == 0.01);
+  CHECK(one.step->floor == 0.03);
+  CHECK(one.step->limit == 0.03);
+  CHECK(one.gates.at(0).judgement->alpha == 0.01);
+  // With another condition there are two questions, as with one on other work.
+  CHECK(judged({"step<=+3%", "kernel<=+5%"}).step->alpha == 0.005);
+  CHECK(judged({"step<=200us"}).gates.at(0).judgement->limit == 0);
+}
+
+TEST_CASE("gate: calls that vary within a side fail only where more are shown") {
+  const auto side = [](std::vector<std::int64_t> calls) {
+    std::vector<Capture> made;
+    for (const std::int64_t count : calls) made.push_back(capture(400'000, count));
+    return made;
+  };
+  const auto kind = [&](const char* gate, std::vector<std::int64_t> base,
+                        std::vector<std::int64_t> changed) {
+    return answer(gate, {side(base), side(changed)}).kind;
+  };
+  CHECK(kind("kernel.calls<=+0%", {200, 200, 200}, {201, 201, 201}) == ChangeKind::regression);
+  CHECK(kind("kernel.calls<=+0%", {200, 190, 210}, {205, 195, 212}) == ChangeKind::ok);
+  CHECK(kind("kernel.calls<=+10%", {200, 190, 210}, {320, 310, 330}) == ChangeKind::regression);
+  CHECK(kind("kernel.calls<=+70%", {200, 190, 210}, {320, 310, 330}) == ChangeKind::ok);
+}
+
+TEST_CASE("gate: the share of slow steps") {
+  const ComparedSides sides{uneven(0, 21), uneven(100'000, 21)};
+  const MetricAnswer found = answer("step.slow<=+2%", sides);
+  CHECK(found.kind == ChangeKind::regression);
+  CHECK(found.why ==
+        "step.slow went from 0 % of the steps to 20 % of the steps, more than +2 % of the steps");
+  CHECK(answer("step.slow<=+25%", sides).kind == ChangeKind::ok);
+  CHECK(answer("step.slow<=+2%", {sides.changed, sides.base}).kind == ChangeKind::ok);
+  CHECK_THROWS_WITH(read_metric_gate("--gate", "step.slow<=5%"),
+                    "--gate: 'step.slow<=5%': step.slow is compared with +2%");
+}
+
 TEST_CASE("gate: a relative change beyond the noise is a regression") {
   const MetricAnswer found = answer("kernel.time<=+10%", {captures(400'000), captures(480'000)});
   CHECK(found.kind == ChangeKind::regression);
