@@ -1,6 +1,7 @@
 #include "record/buffers/registry.h"
 
 #include "base/json_string.h"
+#include "record/support/process_support.h"
 
 #include <algorithm>
 #include <array>
@@ -58,13 +59,9 @@ std::optional<std::string> first_repeated(const std::vector<std::string>& keys) 
 
 // Warns once, in the first log there is.
 void tell_repeated_key(Label& label, const std::function<void(const std::string&)>& log) {
-  if (!label.repeated_key || !log || label.misuse_told.exchange(true)) return;
-  try {
-    log("counter '" + label.name + "': the key '" + *label.repeated_key +
-        "' stands twice; its last value is written");
-  } catch (...) {
-    return;  // nobody can be informed of a log that fails
-  }
+  if (label.repeated_key && log && !label.misuse_told.exchange(true))
+    tell(log, "counter '" + label.name + "': the key '" + *label.repeated_key +
+                  "' stands twice; its last value is written");
 }
 
 }  // namespace

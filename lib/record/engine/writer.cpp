@@ -21,12 +21,7 @@ Writer::Writer(const Options& options, const ClockPair& start, std::uint32_t mai
       pool_(ChunkPool::instance()),
       journal_(std::move(journal)),
       status_(options),
-      clock_(start, status_, journal_.get()),
-      handlers_(options, status_,
-                [this](const FileState& state) { return cycle_.next_unfinished_path(state); }),
-      parts_{options, status_, clock_, handlers_, journal_.get(), main_tid, start.ticks},
-      drain_(parts_),
-      cycle_(parts_, drain_),
+      cycle_(options, status_, start, main_tid, journal_.get()),
       position_(options.start) {
   if (journal_ != nullptr)
     Registry::instance().watch([this](const Label& label) { journal_->add_label(label); });
@@ -119,7 +114,7 @@ void Writer::run() {
       const std::lock_guard lock(mutex_);
       taken_.swap(commands_);
     }
-    clock_.keep_time();
+    cycle_.keep_time();
     execute_all(taken_);
     is_stopped = !taken_.empty() && taken_.back().kind == Command::Kind::stop;
     if (held_) cut_held_in_time();
@@ -133,7 +128,7 @@ void Writer::run() {
 // Drains what has been recorded, unless a command that comes first is waiting.
 void Writer::drain_idle() {
   if (const std::optional<std::uint64_t> limit = ticks_if_idle())
-    drain_.drain(*limit);
+    cycle_.drain(*limit);
   else
     pool_.wake();
 }
@@ -142,24 +137,24 @@ void Writer::execute(const Command& command) {
   // Events recorded before the first batch belong to the cycle that begins with it.
   const bool opens =
       command.kind == Command::Kind::begin_cycle || command.kind == Command::Kind::external_trace ||
-      (command.kind == Command::Kind::stop && !cycle_.is_open() && drain_.has_untold_events());
+      (command.kind == Command::Kind::stop && !cycle_.is_open() && cycle_.has_untold_events());
   if (!cycle_.is_open() && opens) cycle_.begin(command.position);
   position_ = command.position;
   if (cycle_.is_open() && (!is_ring() || command.ends_cycle()))
-    drain_.drain(command.kind == Command::Kind::stop ? kNoLimit : command.ticks);
+    cycle_.drain(command.kind == Command::Kind::stop ? kNoLimit : command.ticks);
   if (holds_ring(command)) pool_.release();
   switch (command.kind) {
     case Command::Kind::begin_cycle:
       cycle_.go_on(command.rounds);
       break;
     case Command::Kind::external_trace:
-      handlers_.take_external_trace(command.path);
-      drain_.flush();
+      cycle_.handlers().take_external_trace(command.path);
+      cycle_.flush();
       break;
     case Command::Kind::end_grace:
       break;
     case Command::Kind::flush:
-      handlers_.call([](TraceHandler& handler) { handler.flush(); });
+      cycle_.handlers().call([](TraceHandler& handler) { handler.flush(); });
       break;
     case Command::Kind::end_cycle:
       // Events dropped after this end are the next cycle's.

@@ -6,12 +6,7 @@
 //   writer.wait(writer.send({Command::Kind::end_cycle, position, rounds}));
 #pragma once
 
-#include "record/buffers/chunk_pool.h"
-#include "record/buffers/clock.h"
 #include "record/engine/cycle_writer.h"
-#include "record/engine/writer_parts.h"
-#include "record/journal/journal.h"
-#include "record/session.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -75,10 +70,6 @@ class Writer {
 
   // The thread's own members. Nothing that lives long is on its stack: the child of a fork() has a
   // copy of that memory, and nobody there knows of it.
-  WriterClock clock_;
-  HandlerList handlers_;
-  WriterParts parts_;
-  EventDrain drain_;
   CycleWriter cycle_;
   std::vector<Command> taken_;   // commands in progress
   std::optional<Command> held_;  // an end with grace that waits

@@ -169,14 +169,6 @@ void JsonSink::end_event(char* end, std::uint64_t events) {
     pieces_.push_back({used_, pending_events_});
 }
 
-void JsonSink::duration(const DurationEvent& event) {
-  write_duration(event, 1);
-}
-
-void JsonSink::cut(const DurationEvent& event) {
-  write_duration(event, 0);
-}
-
 void JsonSink::write_duration(const DurationEvent& event, std::uint64_t count) {
   update_tail(*event.thread, event.epoch, event.batch);
   constexpr std::array kPhases{R"(,"ph":"X","ts":)"sv, R"(,"ph":"B","ts":)"sv,

@@ -60,7 +60,7 @@ class JsonSink : public TraceHandler {
   // whole event, less than kPieceBytes and kEndBytes before the place where room ran out. What
   // comes after that is lost, and write_end() has the room to say so.
   void begin_cycle(const CycleInfo& cycle) override;
-  void duration(const DurationEvent& event) override;
+  void duration(const DurationEvent& event) override { write_duration(event, 1); }
   void instant(const InstantEvent& event) override;
   void counter(const CounterEvent& event) override;
   void metadata(const MetadataEvent& event) override;
@@ -84,7 +84,7 @@ class JsonSink : public TraceHandler {
 
   // Writes the end of a slice that goes on after this file; DurationEvent::cut_id identifies the
   // slice. It counts as no event.
-  void cut(const DurationEvent& event);
+  void cut(const DurationEvent& event) { write_duration(event, 0); }
 
   bool has_file() const { return file_ != nullptr; }
   // Returns whether there is enough text to be worth a write.

@@ -18,6 +18,14 @@ void keep_forever(const void* object) noexcept {
   }
 }
 
+void tell(const std::function<void(const std::string&)>& log, const std::string& line) noexcept {
+  try {
+    if (log) log(line);
+  } catch (...) {
+    return;
+  }
+}
+
 void check_own_file(const std::string& path, const struct stat& info) {
   if (S_ISLNK(info.st_mode)) throw ForeignFile(path, "is a link, and links are not followed");
   if (!S_ISREG(info.st_mode)) throw ForeignFile(path, "is no regular file");

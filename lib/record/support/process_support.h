@@ -5,6 +5,7 @@
 #include "base/problems.h"
 
 #include <csignal>
+#include <functional>
 #include <memory>
 #include <pthread.h>
 #include <string>
@@ -22,6 +23,12 @@ namespace traceloom::record {
 // Call this only in the child of a fork(), which has one thread. It costs two pointers until the
 // process ends.
 void keep_forever(const void* object) noexcept;
+
+// tell(): gives the log of a program a line. Nobody can be informed of a log that fails.
+//
+//   tell(options.log, "marker 'x': ...");
+
+void tell(const std::function<void(const std::string&)>& log, const std::string& line) noexcept;
 
 // check_own_file(): checks that a file which lies where others may write was made by this user's
 // recorder.
