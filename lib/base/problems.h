@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -181,6 +182,11 @@ class ProblemCounts {
   // Adds words to the sentence of a problem that was added, for example the values that disagree.
   // The first explanation of a kind stays.
   void explain(Problem problem, std::string words);
+  // Adds a problem with its words.
+  void add(Problem problem, std::uint64_t offset_bytes, std::uint64_t count, std::string words) {
+    add(problem, offset_bytes, count);
+    explain(problem, std::move(words));
+  }
 
   // Removes a problem that turned out to be none.
   void forget(Problem problem);

@@ -40,20 +40,25 @@ bool is_stronger_than_events(ClockMethod method) {
          method == ClockMethod::sync_of_rank || method == ClockMethod::merged;
 }
 
+// Returns nullopt for a file without events.
+std::optional<bool> shows_unix_time(const ClockFacts& file) {
+  if (!file.first_ns) return std::nullopt;
+  return is_unix_time(saturating_add(*file.first_ns, file.base_ns.value_or(0)));
+}
+
 class Aligner {
  public:
   Aligner(const std::vector<ClockFacts>& files, const ClockOptions& options)
       : files_(files),
         options_(options),
         clocks_(files.size()),
-        cycles_(files, wants_sync()),
-        shifts_(files, cycles_),
+        cycles_(match_syncs(files, wants_sync())),
         synced_by_(files.size()),
         drifts_(files.size()),
         lines_(files.size()) {}
 
   std::vector<FileClock> run() {
-    for (const std::size_t file : cycles_.bad_syncs())
+    for (const std::size_t file : cycles_.bad_syncs)
       clocks_[file].problems.add(Problem::bad_sync, 0);
     for (std::size_t i = 0; i < files_.size(); ++i) decide(i);
     find_drifts();
@@ -102,6 +107,21 @@ class Aligner {
       clock.method = ClockMethod::epoch;
   }
 
+  // Returns the sync of its rank that a file without one of its own uses: of the same cycle,
+  // otherwise the nearest in time. Returns nullptr if the rank has none.
+  const RankSync* sync_of_rank(const ClockFacts& file) const {
+    const auto rank = cycles_.of_rank.find(file.rank);
+    if (rank == cycles_.of_rank.end() || rank->second.empty()) return nullptr;
+    const std::vector<RankSync*>& syncs = rank->second;
+    if (!file.cycle.empty())
+      for (const RankSync* sync : syncs)
+        if (sync->labels.contains({file.cycle, 0})) return sync;
+    const std::optional<std::int64_t> start =
+        file.first_ns ? sum(*file.first_ns, file.base_ns.value_or(0)) : std::nullopt;
+    const bool is_comparable = start && is_unix_time(*start) == is_unix_time(syncs.front()->ns);
+    return is_comparable ? nearest_sync(syncs, *start) : syncs.front();
+  }
+
   // True if the file may use the sync of another file of its rank. A merged file does not belong to
   // one rank; and a clock that counts from the start of the machine has no relation to one with
   // Unix time.
@@ -114,11 +134,11 @@ class Aligner {
   }
 
   bool apply_sync(std::size_t file) {
-    const RankSync* const own = cycles_.own(file);
-    const RankSync* const sync = own != nullptr ? own : cycles_.of_rank(file);
+    const RankSync* const own = cycles_.own[file];
+    const RankSync* const sync = own != nullptr ? own : sync_of_rank(files_[file]);
     if (sync == nullptr || (own == nullptr && !may_go_by(*sync, file))) return false;
     FileClock& clock = clocks_[file];
-    const CycleShift& shift = shifts_.of(*sync);
+    const CycleShift& shift = sync->shift;
     const std::optional<std::int64_t> offset =
         sum(files_[file].base_ns.value_or(0), shift.shift_ns);
     if (!offset) {
@@ -128,12 +148,10 @@ class Aligner {
     synced_by_[file] = sync;
     clock.method = own != nullptr ? shift.method : ClockMethod::sync_of_rank;
     clock.offset_ns = *offset;
-    if (cycles_.is_linked(*sync)) clock.error_ns = shift.error_ns;
-    if (!is_of_other_cycle(file)) clock.cycle = sync->cycle;
-    if (own != nullptr && !shift.bad_rounds.empty()) {
-      clock.problems.add(Problem::bad_rounds, 0);
-      clock.problems.explain(Problem::bad_rounds, shift.bad_rounds);
-    }
+    if (sync->cycle->is_linked) clock.error_ns = shift.error_ns;
+    if (!is_of_other_cycle(file)) clock.cycle = sync->cycle->number;
+    if (own != nullptr && !shift.bad_rounds.empty())
+      clock.problems.add(Problem::bad_rounds, 0, 1, shift.bad_rounds);
     return true;
   }
 
@@ -143,19 +161,18 @@ class Aligner {
     for (std::size_t file = 0; file < files_.size(); ++file)
       if (synced_by_[file] != nullptr) by_sync[files_[file].rank].push_back(file);
     for (const auto& [rank, files] : by_sync) {
-      std::vector<const RankSync*> syncs = cycles_.of(rank);
-      std::erase_if(syncs, [&](const RankSync* sync) { return !cycles_.is_of_reference(*sync); });
+      std::vector<RankSync*> syncs = cycles_.of_rank.at(rank);
+      std::erase_if(syncs, [](const RankSync* sync) { return !sync->cycle->is_of_reference; });
       if (!syncs.empty()) find_drift(files, syncs);
     }
   }
 
   // Finds the drift of the files of one rank.
-  void find_drift(const std::vector<std::size_t>& files,
-                  const std::vector<const RankSync*>& syncs) {
+  void find_drift(const std::vector<std::size_t>& files, const std::vector<RankSync*>& syncs) {
     std::vector<SyncPoint> points;
     std::vector<const RankSync*> sync_of;  // sync of each point
     for (const RankSync* sync : syncs) {
-      const CycleShift& shift = shifts_.of(*sync);
+      const CycleShift& shift = sync->shift;
       if (shift.set_back)
         for (const std::size_t file : sync->files)
           count_step(shift.points.front(), *shift.set_back, clocks_[file].problems);
@@ -173,7 +190,7 @@ class Aligner {
     for (const std::size_t file : files) {
       const RankSync& own = *synced_by_[file];
       // Outside the cycles of the reference a rank stays with the ranks that share its cycle.
-      if (!cycles_.is_of_reference(own) &&
+      if (!own.cycle->is_of_reference &&
           (own.ns < points.front().at_ns || own.ns > points.back().at_ns))
         continue;
       const RankSync* const sync = nearest_sync(syncs, own.ns);
@@ -198,7 +215,7 @@ class Aligner {
       clock.offset_ns = saturating_subtract(line.mapped_or_same(*first_ns), *first_ns);
     }
     if (options_.drift != DriftMode::linear) return;
-    const CycleShift& shift = shifts_.of(*synced_by_[file]);
+    const CycleShift& shift = synced_by_[file]->shift;
     if (shift.method == ClockMethod::rounds && !shift.was_set()) {
       const TimeMap line(0, 0, drift.line);
       clock.error_ns = 0;
@@ -234,7 +251,7 @@ class Aligner {
   void place_by_machine(std::size_t file, const std::vector<std::size_t>& synced) {
     const MachineClock& own = *files_[file].machine;
     for (const std::size_t i : synced) {
-      const CycleShift& known = shifts_.of(*synced_by_[i]);
+      const CycleShift& known = synced_by_[i]->shift;
       const std::optional<MachineShift> shift = machine_shift(files_[i].machine->ahead, own.ahead);
       if (!shift) continue;
       const auto shift_ns = sum(shift->shift_ns, known.shift_ns);
@@ -257,20 +274,16 @@ class Aligner {
       nodes[i].events = files_[i].sync_events;
       if (is_stronger_than_events(clocks_[i].method)) nodes[i].offset_ns = clocks_[i].offset_ns;
     }
-    std::vector<std::size_t> placed;
     bool is_first = true;  // true for the first group without a clock sync
     for (const std::vector<std::size_t>& group : connected_by_sync_events(nodes)) {
       const bool has_anchor = std::ranges::any_of(
           group, [&](std::size_t file) { return nodes[file].offset_ns.has_value(); });
-      if (!has_anchor) {
-        const std::optional<std::size_t> root = root_of(group, std::exchange(is_first, false));
-        if (!root) continue;
+      if (has_anchor) continue;
+      if (const auto root = root_of(group, std::exchange(is_first, false)))
         nodes[*root].offset_ns = clocks_[*root].offset_ns;
-      }
-      placed.insert(placed.end(), group.begin(), group.end());
     }
     const std::vector<std::optional<SyncPlace>> places = place_by_sync_events(nodes);
-    for (const std::size_t file : placed) {
+    for (std::size_t file = 0; file < files_.size(); ++file) {
       if (is_stronger_than_events(clocks_[file].method) || !places[file]) continue;
       clocks_[file].method = ClockMethod::sync_event;
       clocks_[file].offset_ns = places[file]->offset_ns;
@@ -310,9 +323,8 @@ class Aligner {
     const RankSync* const sync = synced_by_[file];
     if (sync == nullptr) return !placed_.contains(file);
     if (lines_[file] != nullptr || clocks_[file].method == ClockMethod::same_boot) return true;
-    const CycleShift& shift = shifts_.of(*sync);
     return clocks_[file].method == ClockMethod::rounds &&
-           (shift.points.size() > 1 || shift.set_back || sync == &cycles_.first_of(*sync));
+           (sync->shift.points.size() > 1 || sync->shift.set_back || sync == &sync->first());
   }
 
   void find_worst_error(std::size_t file) {
@@ -321,7 +333,7 @@ class Aligner {
     if (!clock.error_ns || is_bound_throughout(file)) return;
     KnownShift known;
     if (const RankSync* const sync = synced_by_[file]) {
-      known.from_ns = known.to_ns = shifts_.of(*sync).points.front().at_ns;
+      known.from_ns = known.to_ns = sync->shift.points.front().at_ns;
       known.shift_ns = saturating_subtract(clock.offset_ns, files_[file].base_ns.value_or(0));
       known.line = drifts_[file];
     } else {
@@ -339,8 +351,8 @@ class Aligner {
 
   void tell_rounds(std::size_t file) {
     const RankSync* const sync = synced_by_[file];
-    if (sync == nullptr || sync != cycles_.own(file) || sync != &cycles_.first_of(*sync)) return;
-    const CycleRounds stamps = shifts_.stamps_on(*sync);
+    if (sync == nullptr || sync != cycles_.own[file] || sync != &sync->first()) return;
+    const CycleRounds stamps = sync->rounds();
     clocks_[file].rounds = {on_common_clock(stamps.start, file), on_common_clock(stamps.end, file)};
   }
 
@@ -361,10 +373,9 @@ class Aligner {
     const bool any_known = std::ranges::any_of(clocks_, &FileClock::is_known);
     for (std::size_t i = 0; i < files_.size(); ++i) {
       FileClock& clock = clocks_[i];
-      if (synced_by_[i] != nullptr && !cycles_.is_linked(*synced_by_[i])) {
-        clock.problems.add(Problem::no_clock, 0);
-        clock.problems.explain(
-            Problem::no_clock,
+      if (synced_by_[i] != nullptr && !synced_by_[i]->cycle->is_linked) {
+        clock.problems.add(
+            Problem::no_clock, 0, 1,
             fmt::format("rank {}, whose clock sync is of cycles that the others do not have",
                         files_[i].rank));
         continue;
@@ -372,10 +383,8 @@ class Aligner {
       const bool is_absolute = clock.method == ClockMethod::base ||
                                clock.method == ClockMethod::epoch ||
                                clock.method == ClockMethod::merged;
-      if ((clock.method == ClockMethod::none && any_known) || (is_absolute && any_sync)) {
-        clock.problems.add(Problem::no_clock, 0);
-        clock.problems.explain(Problem::no_clock, fmt::format("rank {}", files_[i].rank));
-      }
+      if ((clock.method == ClockMethod::none && any_known) || (is_absolute && any_sync))
+        clock.problems.add(Problem::no_clock, 0, 1, fmt::format("rank {}", files_[i].rank));
     }
   }
 
@@ -383,7 +392,6 @@ class Aligner {
   const ClockOptions& options_;
   std::vector<FileClock> clocks_;
   const SyncCycles cycles_;
-  const CycleShifts shifts_;
   std::vector<const RankSync*> synced_by_;  // sync of each file; nullptr for other methods
   // drift line of each file; null if the drift is not known
   std::vector<std::shared_ptr<const TimeMap::Line>> drifts_;
@@ -405,10 +413,6 @@ __extension__ typedef __int128 Wide;
 std::int64_t worst_drift_ns(std::int64_t distance_ns) {
   return static_cast<std::int64_t>(
       (Wide{std::max<std::int64_t>(distance_ns, 0)} * kWorstDriftPpm + 999'999) / 1'000'000);
-}
-
-std::int64_t apart_ns(std::int64_t a, std::int64_t b) {
-  return a < b ? saturating_subtract(b, a) : saturating_subtract(a, b);
 }
 
 }  // namespace
@@ -437,8 +441,8 @@ std::int64_t drift_error_ns(const ClockFacts& file, const KnownShift& known) {
     const std::int64_t on_line =
         std::clamp(ns, known.line->knots.front().at_ns, known.line->knots.back().at_ns);
     const std::int64_t shift_ns = saturating_subtract(line.mapped_or_same(on_line), on_line);
-    worst_ns = std::max(worst_ns, saturating_add(apart_ns(shift_ns, known.shift_ns),
-                                                 worst_drift_ns(apart_ns(ns, on_line))));
+    worst_ns = std::max(worst_ns, saturating_add(apart(shift_ns, known.shift_ns),
+                                                 worst_drift_ns(apart(ns, on_line))));
   }
   return worst_ns;
 }

@@ -160,13 +160,12 @@ ClockChange change_between(const SyncPoint& earlier, const SyncPoint& later) {
 }
 
 void count_step(const SyncPoint& earlier, const SyncPoint& later, ProblemCounts& problems) {
-  problems.add(Problem::clock_step, 0);
   const std::int64_t jump_ns = saturating_subtract(earlier.shift_ns, later.shift_ns);
   const std::int64_t elapsed_ns = saturating_subtract(later.at_ns, earlier.at_ns);
-  problems.explain(Problem::clock_step,
-                   elapsed_ns > 0 ? fmt::format("{} within {}", format_duration(jump_ns),
-                                                format_duration(elapsed_ns))
-                                  : fmt::format("{} within a cycle", format_duration(jump_ns)));
+  problems.add(Problem::clock_step, 0, 1,
+               elapsed_ns > 0 ? fmt::format("{} within {}", format_duration(jump_ns),
+                                            format_duration(elapsed_ns))
+                              : fmt::format("{} within a cycle", format_duration(jump_ns)));
 }
 
 std::vector<Drift> drifts_of(const std::vector<SyncPoint>& points) {

@@ -2,6 +2,7 @@
 // together.
 #pragma once
 
+#include "base/arithmetic.h"
 #include "base/problems.h"
 #include "clock/time_map.h"
 
@@ -59,7 +60,16 @@ struct ClockRange {
   bool operator==(const ClockRange&) const = default;
 };
 
-// Returns nullopt if the sum does not fit.
+// Returns how far two times are apart, at most the greatest number.
+inline std::int64_t apart(std::int64_t a, std::int64_t b) {
+  return a < b ? saturating_subtract(b, a) : saturating_subtract(a, b);
+}
+// These return nullopt if the result does not fit.
+inline std::optional<std::int64_t> us_to_ns(std::int64_t us) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(us, std::int64_t{1000}, &result)) return std::nullopt;
+  return result;
+}
 inline std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   if (__builtin_add_overflow(a, b, &result)) return std::nullopt;

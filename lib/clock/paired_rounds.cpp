@@ -51,10 +51,6 @@ std::int64_t at_percent(std::vector<std::int64_t> values, std::size_t percent) {
   return at_place(std::move(values), place);
 }
 
-std::int64_t apart(std::int64_t a, std::int64_t b) {
-  return a < b ? saturating_subtract(b, a) : saturating_subtract(a, b);
-}
-
 std::vector<PairedRound> shortest(std::vector<PairedRound> rounds, std::size_t count) {
   std::ranges::stable_sort(rounds, {}, &PairedRound::length_ns);
   rounds.resize(std::min(count, rounds.size()));

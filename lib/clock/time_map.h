@@ -81,14 +81,10 @@ class TimeMap {
   bool has_drift() const { return has_drift_; }
   // Returns the shift if it is the same for all times from `first_ns` to `last_ns`.
   std::optional<std::int64_t> constant_shift(std::int64_t first_ns, std::int64_t last_ns) const;
-  // These return the value; a time that does not fit stays unchanged.
+  // Returns the value; a time that does not fit stays unchanged.
   std::int64_t mapped_or_same(std::int64_t file_ns) const {
     std::int64_t common_ns = 0;
     return map(file_ns, common_ns) ? common_ns : file_ns;
-  }
-  std::int64_t end_or_same(std::int64_t start_ns, std::int64_t end_ns) const {
-    std::int64_t common_ns = 0;
-    return map_end(start_ns, end_ns, common_ns) ? common_ns : end_ns;
   }
 
   // Each cycle lasts from its first time to that of the next one; the first cycle also covers the

@@ -216,12 +216,7 @@ bool is_trace_so_far(std::string_view text) {
 bool read_more(ByteSource& source, std::size_t bytes, std::string& text) {
   const std::size_t before = text.size();
   text.resize(before + bytes);
-  std::size_t got = 0;
-  while (got < bytes) {
-    const std::size_t now = source.read(std::span(text).subspan(before + got));
-    if (now == 0) break;
-    got += now;
-  }
+  const std::size_t got = source.read(std::span(text).subspan(before));
   text.resize(before + got);
   return got == bytes;
 }

@@ -21,6 +21,12 @@ std::int64_t mapped(const TimeMap& times, std::int64_t ns) {
   return result;
 }
 
+// Returns the time itself if it does not fit.
+std::int64_t mapped_end(const TimeMap& times, std::int64_t start_ns, std::int64_t end_ns) {
+  std::int64_t result = 0;
+  return times.map_end(start_ns, end_ns, result) ? result : end_ns;
+}
+
 std::shared_ptr<const TimeMap::Line> along(std::vector<TimeMap::Knot> knots) {
   return std::make_shared<const TimeMap::Line>(std::move(knots));
 }
@@ -87,9 +93,9 @@ TEST_CASE("time_map: joined cycles shift each its own times, and durations stay"
   CHECK(mapped(times, 2900) == 3004);
   CHECK(mapped(times, 9000) == 9104);
   CHECK(mapped(times.since(4), 1900) == 1989);
-  CHECK(times.end_or_same(1899, 5000) == 5105);
-  CHECK(times.since(4).end_or_same(1900, 5000) == 5089);
-  CHECK(times.end_or_same(2900, kLastNs) == kLastNs);
+  CHECK(mapped_end(times, 1899, 5000) == 5105);
+  CHECK(mapped_end(times.since(4), 1900, 5000) == 5089);
+  CHECK(mapped_end(times, 2900, kLastNs) == kLastNs);
   CHECK(TimeMap::joined(100, {{1000, 1500, TimeMap(105)}, {2000, 2500, TimeMap(105)}}) ==
         TimeMap(105));
 }
@@ -103,8 +109,8 @@ TEST_CASE("time_map: joined cycles keep their drift, and an end goes by that of 
   CHECK(mapped(stepped, 2399) == mapped(line, 2399));
   CHECK(mapped(stepped, 2400) == 1500);
   CHECK(mapped(stepped, 9000) == 8100);
-  CHECK(stepped.end_or_same(2399, 2900) == mapped(line, 2900));
-  CHECK(stepped.end_or_same(2400, 2900) == 2000);
+  CHECK(mapped_end(stepped, 2399, 2900) == mapped(line, 2900));
+  CHECK(mapped_end(stepped, 2400, 2900) == 2000);
 }
 
 TEST_CASE("time_map: the earliest and the latest of times are among its bounds") {
