@@ -1,4 +1,5 @@
 #include "identity/clocks/clock_plan.h"
+#include "identity/read_inputs.h"
 
 #include <doctest/doctest.h>
 
@@ -37,17 +38,12 @@ CheckedFile of_world(std::int64_t rank, std::int64_t world_size) {
 
 // Returns "count sentence" for each file, "" for a file without the problem.
 std::vector<std::string> said(const std::vector<CheckedFile>& files, Problem problem) {
-  std::vector<Input> inputs;
-  std::vector<FileEvidence> evidence;
-  std::vector<StartTimes> starts;
-  for (const CheckedFile& file : files) {
-    inputs.push_back({"f" + std::to_string(inputs.size()), file.chosen_rank});
-    evidence.push_back(file.evidence);
-    starts.push_back(file.starts);
-  }
+  ReadInputs inputs;
+  for (const CheckedFile& file : files)
+    inputs.add({"f" + std::to_string(inputs.inputs.size()), file.chosen_rank}, file.evidence,
+               file.starts);
   std::vector<std::string> words;
-  for (const FileClock& clock :
-       plan_clocks(inputs, evidence, assign_ranks(inputs, evidence), starts).clocks) {
+  for (const FileClock& clock : plan_clocks(inputs.all(), assign_ranks(inputs.all())).clocks) {
     const std::uint64_t count = clock.problems.count(problem);
     words.push_back(count == 0 ? ""
                                : std::to_string(count) + " " +
@@ -149,11 +145,10 @@ TEST_CASE("clock_checks: ranks that no file is of are named") {
     CHECK(said({rank(1), chosen}, Problem::missing_rank) == Words{"", ""});
   }
   SUBCASE("names may name the world, too") {
-    const std::vector<Input> inputs{{"rank0of4.json", std::nullopt},
-                                    {"rank1of4.json", std::nullopt}};
-    const std::vector<FileEvidence> evidence(2);
-    const ClockPlan plan =
-        plan_clocks(inputs, evidence, assign_ranks(inputs, evidence), std::vector<StartTimes>(2));
+    ReadInputs inputs;
+    inputs.add({"rank0of4.json", std::nullopt}, {});
+    inputs.add({"rank1of4.json", std::nullopt}, {});
+    const ClockPlan plan = plan_clocks(inputs.all(), assign_ranks(inputs.all()));
     CHECK(plan.clocks[0].problems.count(Problem::missing_rank) == 2);
     CHECK(plan.clocks[0].problems.explanation(Problem::missing_rank) == "2-3 of 4");
   }

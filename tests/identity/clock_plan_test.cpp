@@ -1,5 +1,7 @@
 #include "identity/clocks/clock_plan.h"
 
+#include "identity/read_inputs.h"
+
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -34,16 +36,11 @@ StartTimes starts_at(std::int64_t ns) {
 }
 
 ClockPlan plan(const std::vector<PlannedFile>& files) {
-  std::vector<Input> inputs;
-  std::vector<FileEvidence> evidence;
-  std::vector<StartTimes> starts;
-  for (const PlannedFile& file : files) {
-    inputs.push_back({file.path, std::nullopt});
-    evidence.push_back(file.evidence);
-    starts.emplace_back();
-    if (file.first_ns) starts.back().add(*file.first_ns);
-  }
-  return plan_clocks(inputs, evidence, assign_ranks(inputs, evidence), starts);
+  ReadInputs inputs;
+  for (const PlannedFile& file : files)
+    inputs.add({file.path, std::nullopt}, file.evidence,
+               file.first_ns ? starts_at(*file.first_ns) : StartTimes());
+  return plan_clocks(inputs.all(), assign_ranks(inputs.all()));
 }
 
 }  // namespace
@@ -145,10 +142,11 @@ TEST_CASE("clock_plan: a merged file stays one whatever is known of its ranks") 
 
   FileEvidence two = composer_with_syncs(0, {1000});
   two.rank_marks.add({1, "1", 400});
-  const std::vector<Input> inputs{{"merged.json", 3}};
-  const std::vector<FileRank> ranks = assign_ranks(inputs, {two});
+  ReadInputs inputs;
+  inputs.add({"merged.json", 3}, two, starts_at(7));
+  const std::vector<FileRank> ranks = assign_ranks(inputs.all());
   REQUIRE_FALSE(ranks[0].is_merged());
-  CHECK(plan_clocks(inputs, {two}, ranks, {starts_at(7)}).facts[0].is_merged);
+  CHECK(plan_clocks(inputs.all(), ranks).facts[0].is_merged);
 }
 
 TEST_CASE("clock_plan: a torch file goes by the Composer file of its rank") {

@@ -1,5 +1,6 @@
 #include "identity/clocks/clock_plan.h"
 #include "identity/collective_texts.h"
+#include "identity/read_inputs.h"
 
 #include <doctest/doctest.h>
 
@@ -53,28 +54,26 @@ struct Job {
   }
 
   ClockPlan plan() const {
-    std::vector<Input> inputs;
-    std::vector<FileEvidence> evidence;
+    ReadInputs inputs;
     const std::size_t files = ahead_us.size() - (merges_last ? 1 : 0);
-    std::vector<StartTimes> starts(files);
     for (std::size_t rank = 0; rank < files; ++rank) {
       const bool is_merged = merges_last && rank + 1 == files;
-      inputs.push_back({fmt::format("rank{}.json", rank), std::nullopt});
-      evidence.push_back(
-          collectives_of(text_of(rank) + (is_merged ? text_of(rank + 1) : ""), &starts[rank]));
+      StartTimes starts;
+      FileEvidence evidence =
+          collectives_of(text_of(rank) + (is_merged ? text_of(rank + 1) : ""), &starts);
       const auto add_rank = [&evidence](std::size_t of_pid) {
         const auto number = static_cast<std::int64_t>(of_pid);
-        evidence.back().rank_marks.add({number, std::to_string(of_pid), 5});
+        evidence.rank_marks.add({number, std::to_string(of_pid), 5});
       };
       if (is_merged) add_rank(rank);
       if (is_merged) add_rank(rank + 1);
-      if (sync_bound_us) evidence.back().top_level_sync_us = kBaseNs / 1000;
-      if (sync_bound_us)
-        evidence.back().error_bounds.add({*sync_bound_us, std::to_string(rank), 9});
-      if (has_base) evidence.back().base_ns = kBaseNs;
-      evidence.back().world_size = world_size;
+      if (sync_bound_us) evidence.top_level_sync_us = kBaseNs / 1000;
+      if (sync_bound_us) evidence.error_bounds.add({*sync_bound_us, std::to_string(rank), 9});
+      if (has_base) evidence.base_ns = kBaseNs;
+      evidence.world_size = world_size;
+      inputs.add({fmt::format("rank{}.json", rank), std::nullopt}, evidence, starts);
     }
-    return plan_clocks(inputs, evidence, assign_ranks(inputs, evidence), starts, options);
+    return plan_clocks(inputs.all(), assign_ranks(inputs.all()), options);
   }
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "identity/evidence/event_tally.h"
-#include "identity/evidence/file_evidence.h"
+#include "identity/evidence/file_reading.h"
 #include "scan/event_scanner.h"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // These tests give files whose threads hold events that other files hold too, under new numbers.
-#include "identity/repeats/contents.h"
-
 #include "event/event_timing.h"
+#include "identity/read_inputs.h"
+#include "identity/repeats/repeats.h"
 #include "scan/event_scanner.h"
 
 #include <doctest/doctest.h>
@@ -17,8 +17,8 @@ namespace {
 ThreadTally thread(std::uint64_t id, std::uint64_t events, std::int64_t first_ns,
                    std::uint64_t lengths_ns) {
   const std::uint64_t sum = events * static_cast<std::uint64_t>(first_ns) + events * events;
-  return {id,  id / 10,   events, first_ns, first_ns + static_cast<std::int64_t>(events),
-          sum, lengths_ns};
+  const std::int64_t last_ns = first_ns + static_cast<std::int64_t>(events);
+  return {{events, first_ns, last_ns, sum, lengths_ns}, id, id / 10};
 }
 
 FileEvidence reading_of(const std::vector<ThreadTally>& threads) {
@@ -36,9 +36,9 @@ FileEvidence reading_of(const std::vector<ThreadTally>& threads) {
 
 // Returns "2 in 0 1" for each file that is held by others.
 std::string held(const std::vector<FileEvidence>& files, bool parts) {
-  std::vector<Input> inputs(files.size());
-  std::vector<InputEvidence> all;
-  for (std::size_t i = 0; i < files.size(); ++i) all.push_back({inputs[i], files[i]});
+  ReadInputs inputs;
+  for (const FileEvidence& file : files) inputs.add({}, file);
+  const std::vector<InputReading> all = inputs.all();
   const std::vector<bool> stays(files.size(), true);
   std::vector<FileRank> ranks(files.size());  // parts are of one rank
   for (std::size_t i = 0; i < files.size() && !parts; ++i) {

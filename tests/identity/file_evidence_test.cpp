@@ -1,5 +1,4 @@
-#include "identity/evidence/file_evidence.h"
-
+#include "identity/evidence/file_reading.h"
 #include "identity/survey_text.h"
 
 #include <doctest/doctest.h>
@@ -209,19 +208,6 @@ TEST_CASE("file_evidence: parts of a file add up") {
   CHECK(evidence.syncs.size() == 1);
   CHECK(evidence.error_bounds.front().value == 8);
   CHECK(evidence.problems.count(Problem::bad_sync) == 1);
-}
-
-TEST_CASE("file_evidence: what the first part says around the events stays") {
-  FileEvidence evidence = evidence_around(R"({"traceEvents":[],"global_rank":1})");
-  evidence.append(evidence_around(
-      R"({"traceEvents":[],"global_rank":2,"clock_sync_timestamp_us":3,"baseTimeNanoseconds":4,)"
-      R"("distributedInfo":{"rank":5,"world_size":6},"otherData":{"traceloom":{"version":"7"}}})"));
-  CHECK(evidence.top_level_rank == 1);
-  CHECK(evidence.top_level_sync_us == 3);
-  CHECK(evidence.base_ns == 4);
-  CHECK(evidence.distributed_rank == 5);
-  CHECK(evidence.world_size == 6);
-  CHECK(evidence.merged_by == "7");
 }
 
 TEST_CASE("file_evidence: one rank under two pids is not merged, two ranks under one pid are") {

@@ -1,4 +1,5 @@
 #include "identity/clocks/clock_plan.h"
+#include "identity/read_inputs.h"
 
 #include <doctest/doctest.h>
 
@@ -37,10 +38,14 @@ UndatedFile torch() {
 }
 
 std::vector<std::string> found(const std::vector<UndatedFile>& files) {
-  std::vector<FileTimes> times;
-  for (const UndatedFile& file : files) times.push_back({file.rank, file.evidence, file.starts});
+  ReadInputs inputs;
+  std::vector<FileRank> ranks;
+  for (const UndatedFile& file : files) {
+    inputs.add({"x.json", std::nullopt}, file.evidence, file.starts);
+    ranks.emplace_back().rank = file.rank;
+  }
   std::vector<std::string> words;
-  for (const std::optional<LostBase>& base : find_lost_bases(times)) {
+  for (const std::optional<LostBase>& base : find_lost_bases(inputs.all(), ranks)) {
     if (!base)
       words.emplace_back("-");
     else if (base->by == LostBase::By::guess)

@@ -1,6 +1,7 @@
 #include "identity/ranks/ranks.h"
 
 #include "base/problems.h"
+#include "identity/read_inputs.h"
 
 #include <doctest/doctest.h>
 
@@ -14,13 +15,20 @@ FileEvidence marked(const std::vector<Mark>& marks) {
   return evidence;
 }
 
+std::vector<FileRank> ranks_of(const std::vector<Input>& inputs,
+                               const std::vector<FileEvidence>& evidence) {
+  ReadInputs all;
+  for (std::size_t i = 0; i < inputs.size(); ++i) all.add(inputs[i], evidence[i]);
+  return assign_ranks(all.all());
+}
+
 FileRank rank_of_one(const Input& input, const FileEvidence& evidence) {
-  return assign_ranks({input}, {evidence}).front();
+  return ranks_of({input}, {evidence}).front();
 }
 
 std::string error_of(const Input& input, const FileEvidence& evidence) {
   try {
-    assign_ranks({input}, {evidence});
+    ranks_of({input}, {evidence});
   } catch (const Error& error) {
     return error.what();
   }
@@ -98,7 +106,7 @@ TEST_CASE("ranks: what tells no rank gets the lowest number that is free") {
                                   {"b.json", std::nullopt},
                                   {"c.json", 3},
                                   {"d.json", std::nullopt}};
-  const std::vector<FileRank> ranks = assign_ranks(inputs, std::vector<FileEvidence>(5));
+  const std::vector<FileRank> ranks = ranks_of(inputs, std::vector<FileEvidence>(5));
   const std::vector<std::int64_t> expected{0, 1, 2, 3, 4};
   for (std::size_t i = 0; i < 5; ++i) CHECK(ranks[i].rank == expected[i]);
   CHECK(ranks[0].source == RankSource::position);
@@ -116,7 +124,7 @@ TEST_CASE("ranks: one input alone is rank 0 without a word") {
 }
 
 TEST_CASE("ranks: no input, no rank") {
-  CHECK(assign_ranks({}, {}).empty());
+  CHECK(ranks_of({}, {}).empty());
 }
 
 TEST_CASE("ranks: in a merged file each pid is a rank") {
@@ -202,7 +210,7 @@ TEST_CASE("ranks: what a merge of ours wrote is merged, even of one rank") {
 TEST_CASE("ranks: all ranks of a merged file are taken") {
   const std::vector<Input> inputs{{"a.json", std::nullopt}, {"merged.json", std::nullopt}};
   const std::vector<FileRank> ranks =
-      assign_ranks(inputs, {FileEvidence{}, marked({{0, "0", 0}, {1, "1", 0}, {3, "3", 0}})});
+      ranks_of(inputs, {FileEvidence{}, marked({{0, "0", 0}, {1, "1", 0}, {3, "3", 0}})});
   CHECK(ranks[0].rank == 2);
   CHECK(ranks[0].source == RankSource::position);
 }

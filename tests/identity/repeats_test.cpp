@@ -1,6 +1,7 @@
 #include "identity/repeats/repeats.h"
 
 #include "base/problems.h"
+#include "identity/read_inputs.h"
 
 #include <doctest/doctest.h>
 
@@ -23,12 +24,7 @@ struct RepeatedFile {
 EventTally tally_of(std::uint64_t events, std::int64_t first_ns, std::int64_t last_ns,
                     std::uint64_t first_event = 7) {
   const auto sum = events * static_cast<std::uint64_t>(first_ns + last_ns) / 2;
-  return {.events = events,
-          .first_ns = first_ns,
-          .last_ns = last_ns,
-          .sum_ns = sum,
-          .lengths_ns = 4 * events,
-          .first_event = first_event};
+  return {{events, first_ns, last_ns, sum, 4 * events}, first_event};
 }
 
 // Makes evidence as Composer writes it: the thread is 100 + rank.
@@ -83,17 +79,16 @@ FileEvidence our_merge(std::vector<MergedInput> inputs) {
 
 // Returns "path: why" for each repeat, or the text of the Error.
 Strings repeats_of(const std::vector<RepeatedFile>& files) {
-  std::vector<Input> inputs;
-  for (const RepeatedFile& file : files) {
-    inputs.push_back({file.path, std::nullopt});
-    inputs.back().is_named = file.found_by.empty();
-    inputs.back().found_by = file.found_by;
-  }
-  std::vector<InputEvidence> evidence;
-  for (std::size_t i = 0; i < files.size(); ++i) evidence.push_back({inputs[i], files[i].evidence});
+  ReadInputs inputs;
+  for (const RepeatedFile& file : files)
+    inputs.add({.path = file.path,
+                .forced_rank = std::nullopt,
+                .is_named = file.found_by.empty(),
+                .found_by = file.found_by},
+               file.evidence);
   Strings found;
   try {
-    for (const Repeat& repeat : find_repeats(evidence))
+    for (const Repeat& repeat : find_repeats(inputs.all()))
       found.push_back(files[repeat.file].path + ": " + repeat.words);
   } catch (const Error& error) {
     found.emplace_back(error.what());

@@ -1,4 +1,4 @@
-#include "identity/evidence/file_evidence.h"
+#include "identity/evidence/file_reading.h"
 #include "scan/event_scanner.h"
 #include "support/trace_text.h"
 

@@ -1,7 +1,7 @@
 // Evidence from trace text, as scanning it gives it.
 #pragma once
 
-#include "identity/evidence/file_evidence.h"
+#include "identity/evidence/file_reading.h"
 #include "scan/event_scanner.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 #include "identity/ranks/ranks.h"
+#include "identity/read_inputs.h"
 
 #include <doctest/doctest.h>
 
@@ -6,16 +7,23 @@ using namespace traceloom;
 
 namespace {
 
+std::vector<FileRank> ranks_of(const std::vector<Input>& inputs,
+                               const std::vector<FileEvidence>& evidence) {
+  ReadInputs all;
+  for (std::size_t i = 0; i < inputs.size(); ++i) all.add(inputs[i], evidence[i]);
+  return assign_ranks(all.all());
+}
+
 // The rank that the name of a file alone says.
 std::optional<std::int64_t> rank_in_name(const std::string& path) {
-  const FileRank file = assign_ranks({{path, std::nullopt}}, {FileEvidence()}).front();
+  const FileRank file = ranks_of({{path, std::nullopt}}, {FileEvidence()}).front();
   return file.source == RankSource::file_name ? std::optional(file.rank) : std::nullopt;
 }
 
 std::vector<FileRank> ranks_of(const std::vector<std::string>& paths) {
   std::vector<Input> inputs;
   for (const std::string& path : paths) inputs.push_back({path, std::nullopt});
-  return assign_ranks(inputs, std::vector<FileEvidence>(paths.size()));
+  return ranks_of(inputs, std::vector<FileEvidence>(paths.size()));
 }
 
 // Returns "0 1 3" if all ranks are known from the names, otherwise "by position", and whose are.
@@ -161,7 +169,7 @@ TEST_CASE("trace_name: the size of the world may tell that ranks are missing") {
   CHECK_FALSE(ranks_of({"rank0.4.json"})[0].world_size.has_value());
   FileEvidence evidence;
   evidence.world_size = 16;  // stronger than the name
-  CHECK(assign_ranks({{"rank3of4.json", std::nullopt}}, {evidence})[0].world_size == 16);
+  CHECK(ranks_of({{"rank3of4.json", std::nullopt}}, {evidence})[0].world_size == 16);
 }
 
 TEST_CASE("trace_name: the word rank needs no agreement") {
@@ -181,7 +189,7 @@ TEST_CASE("trace_name: a style is read in the files that claim no rank themselve
                                   {"trace_0.json", std::nullopt},
                                   {"merged.json", 5},
                                   {"trace_1.json", std::nullopt}};
-  const std::vector<FileRank> ranks = assign_ranks(inputs, {two, {}, {}, {}});
+  const std::vector<FileRank> ranks = ranks_of(inputs, {two, {}, {}, {}});
   CHECK(ranks[0].rank == 2);
   CHECK(ranks[0].problems.empty());  // the 7 may be anything
   CHECK(ranks[1].source == RankSource::file_name);

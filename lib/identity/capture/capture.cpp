@@ -1,7 +1,6 @@
 #include "identity/capture/capture.h"
 
 #include "base/units.h"
-#include "identity/evidence/id_hash.h"
 #include "identity/repeats/repeats.h"
 
 #include <fmt/format.h>
@@ -20,11 +19,11 @@ namespace traceloom {
 namespace {
 
 void mark_repeats(const std::vector<Input>& inputs, const std::vector<FileReading*>& readings) {
-  std::vector<InputEvidence> readable;
+  std::vector<InputReading> readable;
   std::vector<FileReading*> read;
   for (std::size_t i = 0; i < readings.size(); ++i) {
     if (!readings[i]->error.empty()) continue;
-    readable.push_back({inputs[i], readings[i]->evidence});
+    readable.push_back({inputs[i], *readings[i]});
     read.push_back(readings[i]);
   }
   for (const Repeat& repeat : find_repeats(readable)) {
@@ -35,10 +34,9 @@ void mark_repeats(const std::vector<Input>& inputs, const std::vector<FileReadin
 
 void note_merged_ranks(const std::set<std::string>& merged, FileRank& rank) {
   if (merged.size() < 2) return;
-  rank.problems.add(Problem::merged_elsewhere, 0);
-  rank.problems.explain(Problem::merged_elsewhere,
-                        fmt::format("its processes are of {} to {}, and all count as rank {}",
-                                    *merged.begin(), *merged.rbegin(), rank.rank));
+  rank.problems.add(Problem::merged_elsewhere, 0, 1,
+                    fmt::format("its processes are of {} to {}, and all count as rank {}",
+                                *merged.begin(), *merged.rbegin(), rank.rank));
 }
 
 std::int64_t first_rank(const FileFacts& file) {
@@ -264,12 +262,11 @@ bool note_runs(std::int64_t rank, const std::vector<const Presence*>& files,
     const Ids processes = own_processes(file->processes);
     const Ids earlier = own_processes(before->processes);
     if (processes.empty() || earlier.empty() || share(processes, earlier)) continue;
-    ProblemCounts& problems = readings[file->file]->problems;
-    problems.add(Problem::several_runs, 0);
-    problems.explain(Problem::several_runs,
-                     fmt::format("rank {} is also in {}, {} before and by another process", rank,
-                                 inputs[before->file].path,
-                                 format_duration(file->starts.first_ns - before->starts.last_ns)));
+    readings[file->file]->problems.add(
+        Problem::several_runs, 0, 1,
+        fmt::format("rank {} is also in {}, {} before and by another process", rank,
+                    inputs[before->file].path,
+                    format_duration(file->starts.first_ns - before->starts.last_ns)));
     are_several = true;
   }
   return are_several;
@@ -307,11 +304,8 @@ void check_files_of_ranks(const std::vector<Input>& inputs,
       return clash.files[1]->file;
     })->error;
   for (const Clash& clash : clashes)
-    for (const Presence* presence : clash.files) {
-      ProblemCounts& problems = readings[presence->file]->problems;
-      problems.add(Problem::same_rank_at_once, 0);
-      problems.explain(Problem::same_rank_at_once, clash.error.what());
-    }
+    for (const Presence* presence : clash.files)
+      readings[presence->file]->problems.add(Problem::same_rank_at_once, 0, 1, clash.error.what());
 }
 
 }  // namespace
@@ -325,27 +319,21 @@ RunInputs settle(const std::vector<Input>& inputs, const std::vector<FileReading
 RunInputs settle_samples(const std::vector<Input>& inputs,
                          const std::vector<FileReading*>& readings, const SettleOptions& options) {
   std::vector<std::size_t> counted;
-  std::vector<Input> paths;
-  std::vector<FileEvidence> evidence;
-  std::vector<StartTimes> starts;
+  std::vector<InputReading> files;
   for (std::size_t i = 0; i < readings.size(); ++i) {
     if (!readings[i]->counts()) continue;
     counted.push_back(i);
-    paths.push_back(inputs[i]);
-    // Collectives take up to 1.5 MB a file: they are lent, not copied.
-    evidence.push_back(std::move(readings[i]->evidence));
-    starts.push_back(readings[i]->starts);
+    files.push_back({inputs[i], *readings[i]});
   }
-  std::vector<FileRank> ranks = assign_ranks(paths, evidence);
-  ClockPlan clocks = plan_clocks(paths, evidence, ranks, starts, options.clock);
-  RunInputs capture{std::vector<FileRank>(readings.size()), std::move(clocks)};
+  std::vector<FileRank> ranks = assign_ranks(files);
+  RunInputs capture{std::vector<FileRank>(readings.size()),
+                    plan_clocks(files, ranks, options.clock)};
   const std::vector<ClockFacts> facts = std::move(capture.clocks.facts);
   const std::vector<FileClock> placed = std::move(capture.clocks.clocks);
   capture.clocks.facts.assign(readings.size(), ClockFacts{});
   capture.clocks.clocks.assign(readings.size(), FileClock{});
   for (std::size_t i = 0; i < counted.size(); ++i) {
-    note_merged_ranks(evidence[i].threads.merged_ranks, ranks[i]);
-    readings[counted[i]]->evidence = std::move(evidence[i]);
+    note_merged_ranks(files[i].reading.evidence.threads.merged_ranks, ranks[i]);
     capture.ranks[counted[i]] = std::move(ranks[i]);
     capture.clocks.facts[counted[i]] = facts[i];
     capture.clocks.clocks[counted[i]] = placed[i];

@@ -8,11 +8,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 namespace traceloom {
@@ -20,15 +18,34 @@ namespace {
 
 constexpr std::size_t kMostLines = 8;
 
+// Files whose shifts are reported together.
 struct Group {
-  std::size_t file = 0;
-  std::size_t files = 0;
+  std::size_t file = 0;  // that of the lowest rank
+  std::size_t files = 1;
   std::set<std::int64_t> ranks = {};
   std::int64_t least_ns = 0;
   std::int64_t most_ns = 0;
   std::int64_t least_bound_ns = 0;
   std::int64_t most_bound_ns = 0;
   bool contradicts = true;
+
+  explicit Group(const RankShift& one)
+      : file(one.file),
+        ranks(one.ranks.begin(), one.ranks.end()),
+        least_ns(one.shift_ns),
+        most_ns(one.shift_ns),
+        least_bound_ns(one.bound_ns),
+        most_bound_ns(one.bound_ns),
+        contradicts(one.contradicts) {}
+  void add(const Group& other) {
+    if (*other.ranks.begin() < *ranks.begin()) file = other.file;
+    files += other.files;
+    ranks.insert(other.ranks.begin(), other.ranks.end());
+    least_ns = std::min(least_ns, other.least_ns);
+    most_ns = std::max(most_ns, other.most_ns);
+    least_bound_ns = std::min(least_bound_ns, other.least_bound_ns);
+    most_bound_ns = std::max(most_bound_ns, other.most_bound_ns);
+  }
 };
 
 std::vector<Group> group_alike(std::vector<RankShift> shifts) {
@@ -39,19 +56,10 @@ std::vector<Group> group_alike(std::vector<RankShift> shifts) {
     const bool is_alike = !groups.empty() && groups.back().contradicts == shift.contradicts &&
                           saturating_subtract(shift.shift_ns, groups.back().least_ns) <=
                               std::min(shift.bound_ns, groups.back().least_bound_ns);
-    if (!is_alike)
-      groups.push_back({.file = shift.file,
-                        .least_ns = shift.shift_ns,
-                        .least_bound_ns = shift.bound_ns,
-                        .most_bound_ns = shift.bound_ns,
-                        .contradicts = shift.contradicts});
-    Group& group = groups.back();
-    if (!group.ranks.empty() && shift.ranks.front() < *group.ranks.begin()) group.file = shift.file;
-    ++group.files;
-    group.ranks.insert(shift.ranks.begin(), shift.ranks.end());
-    group.most_ns = shift.shift_ns;
-    group.least_bound_ns = std::min(group.least_bound_ns, shift.bound_ns);
-    group.most_bound_ns = std::max(group.most_bound_ns, shift.bound_ns);
+    if (is_alike)
+      groups.back().add(Group(shift));
+    else
+      groups.emplace_back(shift);
   }
   std::ranges::stable_sort(groups, {}, [](const Group& group) { return *group.ranks.begin(); });
   return groups;
@@ -82,34 +90,20 @@ std::string words_of(const Group& group, const EndSpread& ends) {
 
 // Adds the ranks whose shifts are small to the last line.
 void add_small(const std::vector<RankShift>& small, ShiftLine& line) {
-  std::set<std::int64_t> ranks;
-  std::int64_t least_ns = small.front().shift_ns;
-  std::int64_t most_ns = small.front().shift_ns;
-  for (const RankShift& shift : small) {
-    ranks.insert(shift.ranks.begin(), shift.ranks.end());
-    least_ns = std::min(least_ns, shift.shift_ns);
-    most_ns = std::max(most_ns, shift.shift_ns);
-  }
-  line.files += small.size();
-  line.words +=
-      fmt::format("; {} by {}, less than the ends are still apart",
-                  ranks_words(ranks, RankStyle::sentence), range_words(least_ns, most_ns));
+  Group all(small.front());
+  for (std::size_t i = 1; i < small.size(); ++i) all.add(Group(small[i]));
+  line.files += all.files;
+  line.words += fmt::format("; {} by {}, less than the ends are still apart",
+                            ranks_words(all.ranks, RankStyle::sentence),
+                            range_words(all.least_ns, all.most_ns));
 }
 
 ShiftLine line_of_rest(const std::vector<Group>& groups) {
-  ShiftLine line{groups[kMostLines - 1].file, 0, {}};
-  std::set<std::int64_t> ranks;
-  std::int64_t least_ns = groups.back().least_ns;
-  std::int64_t most_ns = groups.back().most_ns;
-  for (std::size_t i = kMostLines - 1; i < groups.size(); ++i) {
-    line.files += groups[i].files;
-    ranks.insert(groups[i].ranks.begin(), groups[i].ranks.end());
-    least_ns = std::min(least_ns, groups[i].least_ns);
-    most_ns = std::max(most_ns, groups[i].most_ns);
-  }
-  line.words = fmt::format("and {} more ranks, by {} to {} (see --report)", ranks.size(),
-                           signed_duration(least_ns), signed_duration(most_ns));
-  return line;
+  Group rest = groups[kMostLines - 1];
+  for (std::size_t i = kMostLines; i < groups.size(); ++i) rest.add(groups[i]);
+  return {rest.file, rest.files,
+          fmt::format("and {} more ranks, by {} to {} (see --report)", rest.ranks.size(),
+                      signed_duration(rest.least_ns), signed_duration(rest.most_ns))};
 }
 
 }  // namespace
@@ -147,6 +141,12 @@ bool is_absolute(const FileClock& clock) {
          (clock.method == ClockMethod::merged && clock.is_known);
 }
 
+// When the files of a rank are, and its first file.
+struct RankTimes {
+  std::size_t first_file = 0;
+  CommonTimes times = {};
+};
+
 // Ranks whose times overlap, directly or through each other.
 struct Together {
   std::set<std::int64_t> ranks;
@@ -154,8 +154,9 @@ struct Together {
 };
 
 // Returns the sets of ranks, the earliest first.
-std::vector<Together> overlapping(const std::map<std::int64_t, CommonTimes>& times) {
-  std::vector<std::pair<std::int64_t, CommonTimes>> ranks(times.begin(), times.end());
+std::vector<Together> overlapping(const std::map<std::int64_t, RankTimes>& by_rank) {
+  std::vector<std::pair<std::int64_t, CommonTimes>> ranks;
+  for (const auto& [rank, own] : by_rank) ranks.emplace_back(rank, own.times);
   std::ranges::stable_sort(ranks, {}, [](const auto& one) { return one.second.first_ns; });
   std::vector<Together> sets;
   for (const auto& [rank, own] : ranks) {
@@ -166,74 +167,36 @@ std::vector<Together> overlapping(const std::map<std::int64_t, CommonTimes>& tim
   return sets;
 }
 
-class ApartRanks {
- public:
-  ApartRanks(const std::vector<ClockFacts>& facts, const std::vector<StartTimes>& starts,
-             std::vector<FileClock>& clocks)
-      : facts_(facts), clocks_(clocks) {
-    for (std::size_t i = 0; i < facts.size(); ++i) {
-      if (starts[i].empty()) continue;
-      if (!is_absolute(clocks[i]) || clocks[i].collectives) placed_.insert(facts[i].rank);
-      for (const std::int64_t rank : facts[i].ranks)
-        if (rank != facts[i].rank) placed_.insert(rank);  // it has events at other times, too
-      times_[facts[i].rank].add(common_times(starts[i], clocks[i].times));
-      first_file_.emplace(facts[i].rank, i);
-    }
+void report_apart(const ClockedFiles& files, const Together& set,
+                  const std::map<std::int64_t, RankTimes>& by_rank) {
+  const auto& [lowest, its] = *by_rank.begin();
+  const std::int64_t ahead_ns = saturating_subtract(set.times.first_ns, its.times.first_ns);
+  std::vector<std::string> options;
+  for (const std::int64_t rank : set.ranks) {
+    const std::size_t file = by_rank.at(rank).first_file;
+    options.push_back(offset_option(files.facts[file], files.clocks[file], ahead_ns));
   }
-
-  void run(const std::set<std::int64_t>& of_one_run) {
-    for (const Together& set : overlapping(times_)) {
-      const auto is_in = [](const std::set<std::int64_t>& ranks) {
-        return [&ranks](std::int64_t rank) { return ranks.contains(rank); };
-      };
-      const bool is_moment = set.times.first_ns == set.times.last_ns;
-      if (is_moment || set.ranks.contains(times_.begin()->first) ||
-          std::ranges::any_of(set.ranks, is_in(placed_)) ||
-          std::ranges::none_of(set.ranks, is_in(of_one_run)))
-        continue;
-      report(set);
-    }
-  }
-
- private:
-  void report(const Together& set) {
-    const auto& [lowest, its_times] = *times_.begin();
-    const std::int64_t ahead_ns = saturating_subtract(set.times.first_ns, its_times.first_ns);
-    std::vector<std::string> options;
-    for (const std::int64_t rank : set.ranks) {
-      const std::size_t file = first_file_[rank];
-      options.push_back(offset_option(facts_[file], clocks_[file], ahead_ns));
-    }
-    const bool is_cut = options.size() > kMostOptions;
-    if (is_cut) options.resize(kMostOptions);
-    ProblemCounts& problems = clocks_[first_file_[*set.ranks.begin()]].problems;
-    problems.add(Problem::ranks_apart, 0, set.ranks.size());
-    problems.explain(
-        Problem::ranks_apart,
-        fmt::format("{} {} {} {} rank {}; trace-merge {}{} lets them begin together",
-                    ranks_words(set.ranks, RankStyle::sentence),
-                    plural(set.ranks.size(), "begins", "begin"),
-                    format_duration(std::abs(ahead_ns)), ahead_ns < 0 ? "before" : "after", lowest,
-                    fmt::join(options, " "), is_cut ? " (and so on)" : ""));
-  }
-
-  const std::vector<ClockFacts>& facts_;
-  std::vector<FileClock>& clocks_;
-  std::map<std::int64_t, CommonTimes> times_;  // by rank
-  std::map<std::int64_t, std::size_t> first_file_;
-  std::set<std::int64_t> placed_;  // ranks that more than an absolute time places
-};
+  const bool is_cut = options.size() > kMostOptions;
+  if (is_cut) options.resize(kMostOptions);
+  ProblemCounts& problems = files.clocks[by_rank.at(*set.ranks.begin()).first_file].problems;
+  problems.add(Problem::ranks_apart, 0, set.ranks.size(),
+               fmt::format("{} {} {} {} rank {}; trace-merge {}{} lets them begin together",
+                           ranks_words(set.ranks, RankStyle::sentence),
+                           plural(set.ranks.size(), "begins", "begin"),
+                           format_duration(std::abs(ahead_ns)), ahead_ns < 0 ? "before" : "after",
+                           lowest, fmt::join(options, " "), is_cut ? " (and so on)" : ""));
+}
 
 }  // namespace
 
-std::vector<std::set<std::int64_t>> find_runs(const std::vector<FileEvidence>& evidence,
-                                              const std::vector<ClockFacts>& facts) {
+std::vector<std::set<std::int64_t>> find_runs(const ClockedFiles& files) {
   std::map<std::string, std::set<std::int64_t>> sharing;  // by what they have in common
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    if (evidence[i].world_size.value_or(1) > 1)
-      sharing[fmt::format("world of {}", *evidence[i].world_size)].insert(facts[i].rank);
-    for (const auto& [key, kind] : evidence[i].collectives.kinds())
-      sharing[fmt::format("group {}\n{}", kind.group, kind.ranks)].insert(facts[i].rank);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const FileEvidence& evidence = files.evidence(i);
+    if (evidence.world_size.value_or(1) > 1)
+      sharing[fmt::format("world of {}", *evidence.world_size)].insert(files.facts[i].rank);
+    for (const auto& [key, kind] : evidence.collectives.kinds())
+      sharing[fmt::format("group {}\n{}", kind.group, kind.ranks)].insert(files.facts[i].rank);
   }
   std::vector<std::set<std::int64_t>> runs;
   for (auto& [what, ranks] : sharing)
@@ -241,13 +204,27 @@ std::vector<std::set<std::int64_t>> find_runs(const std::vector<FileEvidence>& e
   return runs;
 }
 
-void check_ranks_apart(const std::vector<FileEvidence>& evidence,
-                       const std::vector<ClockFacts>& facts, const std::vector<StartTimes>& starts,
-                       std::vector<FileClock>& clocks) {
+void check_ranks_apart(const ClockedFiles& files) {
+  std::map<std::int64_t, RankTimes> by_rank;
+  std::set<std::int64_t> placed;  // ranks that more than an absolute time places
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const ClockFacts& facts = files.facts[i];
+    if (files.starts(i).empty()) continue;
+    if (!is_absolute(files.clocks[i]) || files.clocks[i].collectives) placed.insert(facts.rank);
+    for (const std::int64_t rank : facts.ranks)
+      if (rank != facts.rank) placed.insert(rank);  // it has events at other times, too
+    by_rank.try_emplace(facts.rank, RankTimes{i}).first->second.times.add(files.times(i));
+  }
   std::set<std::int64_t> of_one_run;
-  for (const std::set<std::int64_t>& run : find_runs(evidence, facts))
+  for (const std::set<std::int64_t>& run : find_runs(files))
     of_one_run.insert(run.begin(), run.end());
-  ApartRanks(facts, starts, clocks).run(of_one_run);
+  const auto has_one_of = [](const Together& set, const std::set<std::int64_t>& ranks) {
+    return std::ranges::any_of(set.ranks, [&](std::int64_t rank) { return ranks.contains(rank); });
+  };
+  for (const Together& set : overlapping(by_rank))
+    if (set.times.first_ns != set.times.last_ns && !set.ranks.contains(by_rank.begin()->first) &&
+        !has_one_of(set, placed) && has_one_of(set, of_one_run))
+      report_apart(files, set, by_rank);
 }
 
 namespace {
@@ -258,7 +235,6 @@ constexpr std::int64_t kLongestRunNs = std::int64_t{86'400} * 1'000'000'000;
 // cycle when the cycle begins.
 constexpr std::int64_t kFarFromEventsNs = std::int64_t{600} * 1'000'000'000;
 constexpr std::int64_t kWideNs = 1'000'000;
-constexpr std::int64_t kFarthestNs = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kMostNamed = 8;
 
 // Counts each value other than the one in use, once.
@@ -277,57 +253,42 @@ void check_conflicts(const FileEvidence& evidence, ProblemCounts& problems) {
     problems.explain(Problem::sync_conflict, fmt::format("{} us, not {}", *used, others));
 }
 
-// Returns the distance of `ns` from [first, last]; a distance that does not fit is the greatest
-// possible one.
-std::int64_t distance(std::int64_t ns, std::int64_t first, std::int64_t last) {
-  std::int64_t far = 0;
-  if (ns < first) return __builtin_sub_overflow(first, ns, &far) ? kFarthestNs : far;
-  if (ns > last) return __builtin_sub_overflow(ns, last, &far) ? kFarthestNs : far;
-  return 0;
-}
-
 void check_sync(const ClockFacts& facts, const StartTimes& starts, FileClock& clock) {
-  std::int64_t sync_ns = 0;
+  const std::optional<std::int64_t> sync = facts.sync_us ? us_to_ns(*facts.sync_us) : std::nullopt;
+  if (!is_by_sync(clock.method) || !sync) return;
+  const std::int64_t sync_ns = *sync;
   std::int64_t aligned_ns = 0;
-  if (!is_by_sync(clock.method) || !facts.sync_us ||
-      __builtin_mul_overflow(*facts.sync_us, std::int64_t{1000}, &sync_ns))
-    return;
   std::int64_t from_events_ns = 0;
   // The events are compared on the clock of the file's base, or on the clock of its own ts.
   const TimeMap times(facts.relative_base_ns.value_or(facts.base_ns.value_or(0)),
                       facts.base_ns.value_or(0));
   const CommonTimes events = common_times(starts, times);
   if (!starts.empty() && is_unix_time(events.first_ns) == is_unix_time(sync_ns))
-    from_events_ns = distance(sync_ns, events.first_ns, events.last_ns);
+    from_events_ns = apart(sync_ns, std::clamp(sync_ns, events.first_ns, events.last_ns));
   if (from_events_ns > kFarFromEventsNs) {
-    clock.problems.add(Problem::far_sync, 0);
-    clock.problems.explain(Problem::far_sync,
-                           fmt::format("{} from its events", format_duration(from_events_ns)));
+    clock.problems.add(Problem::far_sync, 0, 1,
+                       fmt::format("{} from its events", format_duration(from_events_ns)));
     return;
   }
   const std::int64_t shift_ns = clock.offset_ns - facts.base_ns.value_or(0);
   if (!is_unix_time(sync_ns) || __builtin_add_overflow(sync_ns, shift_ns, &aligned_ns) ||
-      !is_unix_time(aligned_ns) || distance(sync_ns, aligned_ns, aligned_ns) <= kLongestRunNs)
+      !is_unix_time(aligned_ns) || apart(sync_ns, aligned_ns) <= kLongestRunNs)
     return;
-  clock.problems.add(Problem::far_sync, 0);
-  clock.problems.explain(Problem::far_sync,
-                         fmt::format("{} from the reference", format_duration(-shift_ns)));
+  clock.problems.add(Problem::far_sync, 0, 1,
+                     fmt::format("{} from the reference", format_duration(-shift_ns)));
 }
 
 // A problem that is reported once belongs to the first file of the lowest rank, whatever the order
 // of the inputs.
 using FileOrder = std::vector<std::size_t>;
 
-FileOrder order_by_rank(const std::vector<FileRank>& ranks, const std::vector<StartTimes>& starts,
-                        const std::vector<FileClock>& clocks) {
+FileOrder order_by_rank(const ClockedFiles& files) {
   std::vector<std::int64_t> first_ns;
-  first_ns.reserve(ranks.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    first_ns.push_back(common_times(starts[i], clocks[i].times).first_ns);
-  FileOrder order(ranks.size());
+  for (std::size_t i = 0; i < files.size(); ++i) first_ns.push_back(files.times(i).first_ns);
+  FileOrder order(files.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return std::tuple(ranks[a].rank, first_ns[a]) < std::tuple(ranks[b].rank, first_ns[b]);
+  std::ranges::stable_sort(order, {}, [&](std::size_t file) {
+    return std::pair(files.ranks[file].rank, first_ns[file]);
   });
   return order;
 }
@@ -343,8 +304,8 @@ void check_errors(const FileOrder& order, std::vector<FileClock>& clocks) {
     widest_ns = std::max(widest_ns, *clock.error_ns);
   }
   if (first == nullptr) return;
-  first->problems.add(Problem::wide_sync, 0);
-  first->problems.explain(Problem::wide_sync, fmt::format("up to {}", format_duration(widest_ns)));
+  first->problems.add(Problem::wide_sync, 0, 1,
+                      fmt::format("up to {}", format_duration(widest_ns)));
 }
 
 std::set<std::int64_t> ranks_of(const std::vector<FileRank>& files) {
@@ -398,9 +359,8 @@ void check_unrelated(const std::vector<ClockFacts>& facts, std::vector<FileClock
   unrelated.erase(*ranks.begin());
   for (std::size_t i = 0; i < clocks.size() && !unrelated.empty(); ++i) {
     if (facts[i].rank != *unrelated.begin()) continue;
-    clocks[i].problems.add(Problem::no_clock, 0, unrelated.size());
-    clocks[i].problems.explain(Problem::no_clock, ranks_words(unrelated, RankStyle::sentence));
-    return;
+    return clocks[i].problems.add(Problem::no_clock, 0, unrelated.size(),
+                                  ranks_words(unrelated, RankStyle::sentence));
   }
 }
 
@@ -419,25 +379,22 @@ void check_missing(const std::vector<FileRank>& ranks, const FileOrder& order,
   if (size <= found) return;
   const std::string words = rank_list(missing_ranks(known, size), RankStyle::sentence);
   ProblemCounts& problems = clocks[names_size ? teller : order.front()].problems;
-  problems.add(Problem::missing_rank, 0, static_cast<std::uint64_t>(size - found));
-  problems.explain(Problem::missing_rank,
-                   names_size ? fmt::format("{} of {}", words, size) : words);
+  problems.add(Problem::missing_rank, 0, static_cast<std::uint64_t>(size - found),
+               names_size ? fmt::format("{} of {}", words, size) : words);
 }
 
 }  // namespace
 
-void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
-                  const std::vector<StartTimes>& starts, const std::vector<ClockFacts>& facts,
-                  AlignBy align_by, std::vector<FileClock>& clocks) {
-  for (std::size_t i = 0; i < evidence.size(); ++i) {
-    if (!facts[i].is_merged) check_conflicts(evidence[i], clocks[i].problems);
-    check_sync(facts[i], starts[i], clocks[i]);
+void check_clocks(const ClockedFiles& files, AlignBy align_by) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!files.facts[i].is_merged) check_conflicts(files.evidence(i), files.clocks[i].problems);
+    check_sync(files.facts[i], files.starts(i), files.clocks[i]);
   }
-  const FileOrder order = order_by_rank(ranks, starts, clocks);
-  check_errors(order, clocks);
-  check_ranks_apart(evidence, facts, starts, clocks);
-  if (align_by != AlignBy::none) check_unrelated(facts, clocks);
-  check_missing(ranks, order, clocks);
+  const FileOrder order = order_by_rank(files);
+  check_errors(order, files.clocks);
+  check_ranks_apart(files);
+  if (align_by != AlignBy::none) check_unrelated(files.facts, files.clocks);
+  check_missing(files.ranks, order, files.clocks);
 }
 
 }  // namespace traceloom

@@ -3,9 +3,6 @@
 
 #include "clock/alignment.h"
 #include "identity/clocks/collective_matches.h"
-#include "identity/evidence/event_tally.h"
-#include "identity/evidence/file_evidence.h"
-#include "identity/ranks/ranks.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -47,13 +44,12 @@ std::string offset_option(const ClockFacts& facts, const FileClock& clock, std::
 
 // check_ranks_apart: finds ranks whose events are at another time than those of the lowest rank.
 //
-//   check_ranks_apart(evidence, facts, starts, clocks);
+//   check_ranks_apart(files);
 //   // "ranks 5-7 begin 90.000 s after rank 0; trace-merge --offset 5=... --offset 6=... ..."
 
 // The ranks of which something says that they belong to one run: a set for each world size and each
 // process group that several ranks name.
-std::vector<std::set<std::int64_t>> find_runs(const std::vector<FileEvidence>& evidence,
-                                              const std::vector<ClockFacts>& facts);
+std::vector<std::set<std::int64_t>> find_runs(const ClockedFiles& files);
 
 // Such ranks were recorded at another time, or their clocks are wrong. Ranks whose times overlap,
 // directly or through other ranks, stand together (as those of one host do). Each set of ranks that
@@ -63,14 +59,12 @@ std::vector<std::set<std::int64_t>> find_runs(const std::vector<FileEvidence>& e
 // - A world size or a process group says that a rank of it belongs to a run of several ranks:
 //   traces of different runs may be merged on purpose.
 // - It has several events: a single moment proves nothing.
-void check_ranks_apart(const std::vector<FileEvidence>& evidence,
-                       const std::vector<ClockFacts>& facts, const std::vector<StartTimes>& starts,
-                       std::vector<FileClock>& clocks);
+void check_ranks_apart(const ClockedFiles& files);
 
 // check_clocks: finds oddities of the clocks and ranks of files that share a time line. None of
 // them is a reason to stop.
 
-// Counts these problems in FileClock::problems; each vector has one entry an input:
+// Counts these problems in FileClock::problems:
 // - sync_conflict: a clock sync has another value than the one in use, which is the first.
 // - far_sync: a sync is more than ten minutes from the file's events, or more than a day from the
 //   reference's sync of the same cycle, so it belongs to another run.
@@ -83,8 +77,6 @@ void check_ranks_apart(const std::vector<FileEvidence>& evidence,
 // - missing_rank: a rank of that world has no file; counted for that first file. If no file names a
 //   world size and no rank was chosen by RANK=path, a rank below the highest one is missing;
 //   counted for the first file. A single file has no missing ranks.
-void check_clocks(const std::vector<FileEvidence>& evidence, const std::vector<FileRank>& ranks,
-                  const std::vector<StartTimes>& starts, const std::vector<ClockFacts>& facts,
-                  AlignBy align_by, std::vector<FileClock>& clocks);
+void check_clocks(const ClockedFiles& files, AlignBy align_by);
 
 }  // namespace traceloom

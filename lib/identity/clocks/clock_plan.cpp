@@ -31,10 +31,8 @@ struct Hint {
 
 std::optional<std::int64_t> unix_sync(const FileEvidence& evidence) {
   const std::optional<std::int64_t> us = evidence.sync_us();
-  std::int64_t ns = 0;
-  if (!us || __builtin_mul_overflow(*us, std::int64_t{1000}, &ns) || !is_unix_time(ns))
-    return std::nullopt;
-  return ns;
+  const std::optional<std::int64_t> ns = us ? us_to_ns(*us) : std::nullopt;
+  return ns && is_unix_time(*ns) ? ns : std::nullopt;
 }
 
 // Chooses the whole number of units that brings the end of `relative` nearest to the end of the
@@ -53,7 +51,7 @@ std::optional<LostBase> base_for(const StartTimes::Range& relative, const Hint& 
 }
 
 // Returns the range of the events of a file that knows its time.
-std::optional<Hint> hint_of(const FileTimes& file) {
+std::optional<Hint> hint_of(const FileReading& file) {
   const StartTimes::Range& relative = file.starts.relative();
   const StartTimes::Range& unix_time = file.starts.unix_time();
   constexpr LostBase::By kBy = LostBase::By::other_files;
@@ -67,14 +65,14 @@ std::optional<Hint> hint_of(const FileTimes& file) {
   return hint;
 }
 
-bool lacks_base(const FileTimes& file) {
+bool lacks_base(const FileReading& file) {
   const FileEvidence& evidence = file.evidence;
   return !evidence.base_ns && !evidence.was_merged_by_us() && !file.starts.relative().empty() &&
          (evidence.is_torch || !evidence.rank_marks.empty());
 }
 
 // Finds the base with the file's own evidence.
-std::optional<LostBase> own_base(const FileTimes& file) {
+std::optional<LostBase> own_base(const FileReading& file) {
   const StartTimes::Range& relative = file.starts.relative();
   const StartTimes::Range& unix_time = file.starts.unix_time();
   const bool is_composer = !file.evidence.rank_marks.empty();
@@ -96,7 +94,8 @@ std::optional<LostBase> own_base(const FileTimes& file) {
 
 // Guesses the base of torch's own file next to Composer's, which holds copies of its events: the
 // last events of both are at the same time. A first event is not used because it may be a stray 0.
-std::optional<LostBase> guessed_for_rank(const FileTimes& file, const std::vector<FileTimes>& files,
+std::optional<LostBase> guessed_for_rank(const FileReading& file,
+                                         const std::vector<InputReading>& files,
                                          const std::vector<std::size_t>& of_rank,
                                          const std::vector<std::optional<LostBase>>& bases) {
   const StartTimes::Range& own = file.starts.relative();
@@ -105,7 +104,7 @@ std::optional<LostBase> guessed_for_rank(const FileTimes& file, const std::vecto
     return std::nullopt;
   for (const std::size_t i : of_rank) {
     if (!bases[i] || bases[i]->by != LostBase::By::guess) continue;
-    const StartTimes::Range& other = files[i].starts.relative();
+    const StartTimes::Range& other = files[i].reading.starts.relative();
     if (own.last == other.last && own.first >= other.first) return bases[i];
   }
   return std::nullopt;
@@ -124,15 +123,16 @@ std::string to_string(const LostBase& base) {
   return fmt::format("{}, by {}", number, by);
 }
 
-std::vector<std::optional<LostBase>> find_lost_bases(const std::vector<FileTimes>& files) {
+std::vector<std::optional<LostBase>> find_lost_bases(const std::vector<InputReading>& files,
+                                                     const std::vector<FileRank>& ranks) {
   std::vector<std::optional<LostBase>> bases;
   std::vector<Hint> hints;
   std::map<std::int64_t, std::vector<std::size_t>> of_rank;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (const std::optional<Hint> hint = hint_of(files[i])) hints.push_back(*hint);
-    of_rank[files[i].rank].push_back(i);
+    if (const std::optional<Hint> hint = hint_of(files[i].reading)) hints.push_back(*hint);
+    of_rank[ranks[i].rank].push_back(i);
   }
-  for (const FileTimes& file : files) {
+  for (const auto& [input, file] : files) {
     std::optional<LostBase>& base = bases.emplace_back();
     if (!lacks_base(file)) continue;
     base = own_base(file);
@@ -141,7 +141,8 @@ std::vector<std::optional<LostBase>> find_lost_bases(const std::vector<FileTimes
       base = base_for(file.starts.relative(), *hint);
   }
   for (std::size_t i = 0; i < files.size(); ++i)
-    if (!bases[i]) bases[i] = guessed_for_rank(files[i], files, of_rank[files[i].rank], bases);
+    if (!bases[i])
+      bases[i] = guessed_for_rank(files[i].reading, files, of_rank[ranks[i].rank], bases);
   return bases;
 }
 
@@ -150,15 +151,6 @@ namespace {
 std::optional<std::int64_t> error_bound_of(const FileEvidence& evidence) {
   if (evidence.error_bounds.empty() || evidence.error_bounds.front().value < 0) return std::nullopt;
   return evidence.error_bounds.front().value;
-}
-
-std::vector<std::optional<LostBase>> lost_bases(const std::vector<FileEvidence>& evidence,
-                                                const std::vector<FileRank>& ranks,
-                                                const std::vector<StartTimes>& starts) {
-  std::vector<FileTimes> files;
-  for (std::size_t i = 0; i < evidence.size(); ++i)
-    files.push_back({ranks[i].rank, evidence[i], starts[i]});
-  return find_lost_bases(files);
 }
 
 void place_relative_times(ClockFacts& file, const LostBase& base, const StartTimes& starts) {
@@ -200,8 +192,7 @@ void add_recorder_clock(ClockFacts& file, const RecorderClock& recorder) {
 void count_lost_base(const LostBase& base, ProblemCounts& problems) {
   const Problem problem =
       base.by == LostBase::By::guess ? Problem::base_guessed : Problem::base_restored;
-  problems.add(problem, 0);
-  problems.explain(problem, to_string(base));
+  problems.add(problem, 0, 1, to_string(base));
 }
 
 // The least time that can be counted from an origin: with a lower one, the difference would be
@@ -284,13 +275,14 @@ void limit_times(const std::vector<StartTimes>& starts, std::vector<FileClock>& 
 }
 
 // Aligns each cycle of a merged file like a file of its own.
-void align_parts(const std::vector<FileEvidence>& evidence, const std::vector<StartTimes>& starts,
-                 const ClockOptions& options, ClockPlan& plan) {
+void align_parts(const std::vector<InputReading>& files, const ClockOptions& options,
+                 ClockPlan& plan) {
   std::vector<ClockFacts> parts;
   std::vector<StartTimes> starts_of_parts;
   std::vector<std::size_t> ends;  // end of the parts of each file
   for (std::size_t i = 0; i < plan.facts.size(); ++i) {
-    for (FilePart& part : parts_of(plan.facts[i], starts[i], evidence[i].cycles)) {
+    const FileReading& reading = files[i].reading;
+    for (FilePart& part : parts_of(plan.facts[i], reading.starts, reading.evidence.cycles)) {
       parts.push_back(std::move(part.facts));
       starts_of_parts.push_back(part.starts);
     }
@@ -301,71 +293,66 @@ void align_parts(const std::vector<FileEvidence>& evidence, const std::vector<St
   auto begin = clocks.begin();
   for (std::size_t i = 0; i < plan.facts.size(); ++i) {
     const auto end = clocks.begin() + static_cast<std::ptrdiff_t>(ends[i]);
-    plan.clocks.push_back(join_parts(plan.facts[i], evidence[i].cycles, {begin, end}));
+    plan.clocks.push_back(
+        join_parts(plan.facts[i], files[i].reading.evidence.cycles, {begin, end}));
     begin = end;
   }
 }
 
 }  // namespace
 
-ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEvidence>& evidence,
-                      const std::vector<FileRank>& ranks, const std::vector<StartTimes>& starts,
+ClockPlan plan_clocks(const std::vector<InputReading>& files, const std::vector<FileRank>& ranks,
                       const ClockOptions& options) {
-  const std::vector<std::optional<LostBase>> bases = lost_bases(evidence, ranks, starts);
+  const std::vector<std::optional<LostBase>> bases = find_lost_bases(files, ranks);
   ClockPlan plan;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
+  std::vector<StartTimes> all_starts;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const FileEvidence& evidence = files[i].reading.evidence;
+    const StartTimes& starts = all_starts.emplace_back(files[i].reading.starts);
     ClockFacts file;
     file.rank = ranks[i].rank;
-    file.base_ns = evidence[i].base_ns;
+    file.base_ns = evidence.base_ns;
     // A stray 0 among Unix times is broken and proves nothing about the clock.
-    const StartTimes::Range& unix_time = starts[i].unix_time();
+    const StartTimes::Range& unix_time = starts.unix_time();
     const bool takes_all = file.base_ns || unix_time.empty();
-    file.first_ns = takes_all ? starts[i].first_ns() : std::optional(unix_time.first);
-    file.last_ns = takes_all ? starts[i].last_ns() : std::optional(unix_time.last);
-    if (bases[i]) place_relative_times(file, *bases[i], starts[i]);
+    file.first_ns = takes_all ? starts.first_ns() : std::optional(unix_time.first);
+    file.last_ns = takes_all ? starts.last_ns() : std::optional(unix_time.last);
+    if (bases[i]) place_relative_times(file, *bases[i], starts);
     file.cycle = ranks[i].cycle;
-    file.is_merged = evidence[i].was_merged();  // true even if RANK=path declares the file to be
-                                                // one rank
+    file.is_merged = evidence.was_merged();  // true even if RANK=path declares the file to be
+                                             // one rank
     if (file.is_merged) file.ranks = ranks[i].ranks();
-    file.sync_us = evidence[i].sync_us();
+    file.sync_us = evidence.sync_us();
     // Composer's merger keeps the error bounds of every rank and cycle, so they cannot be used.
-    if (!file.is_merged || evidence[i].was_merged_by_us())
-      file.error_bound_us = error_bound_of(evidence[i]);
+    if (!file.is_merged || evidence.was_merged_by_us())
+      file.error_bound_us = error_bound_of(evidence);
     if (!file.is_merged) {
-      file.sync_events = sync_events_of(evidence[i], file);
-      add_recorder_clock(file, evidence[i].recorder);
+      file.sync_events = sync_events_of(evidence, file);
+      add_recorder_clock(file, evidence.recorder);
     }
     plan.facts.push_back(std::move(file));
   }
-  align_parts(evidence, starts, options, plan);
+  align_parts(files, options, plan);
   if (options.align_by != AlignBy::none)
-    for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::size_t i = 0; i < files.size(); ++i)
       if (bases[i]) count_lost_base(*bases[i], plan.clocks[i].problems);
-  align_by_collectives(evidence, starts, options, plan.facts, plan.clocks);
-  check_clocks(evidence, ranks, starts, plan.facts, options.align_by, plan.clocks);
-  limit_times(starts, plan.clocks);
-  plan.origin_ns = common_origin_ns(starts, plan.clocks);
+  const ClockedFiles all{files, ranks, plan.facts, plan.clocks};
+  align_by_collectives(all, options);
+  check_clocks(all, options.align_by);
+  limit_times(all_starts, plan.clocks);
+  plan.origin_ns = common_origin_ns(all_starts, plan.clocks);
   return plan;
 }
 
 std::int64_t common_origin_ns(const std::vector<StartTimes>& starts,
                               const std::vector<FileClock>& clocks) {
-  std::optional<std::int64_t> first_ns;
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    for (const StartTimes::Range& range : {starts[i].relative(), starts[i].unix_time()}) {
-      if (range.empty()) continue;
-      clocks[i].times.for_each_bound(range.first, range.last, [&](std::int64_t ns) {
-        std::int64_t start_ns = 0;
-        if (clocks[i].times.map(std::max(ns, kLeastNs), start_ns))
-          keep_least(first_ns, std::optional(start_ns));
-      });
-    }
-  }
-  if (!first_ns) return 0;
-  const std::int64_t rest = (*first_ns % 1000 + 1000) % 1000;
+  const std::vector<Stretch> stretches = stretches_of(starts, clocks);
+  if (stretches.empty()) return 0;
+  const std::int64_t first_ns = stretches.front().times.first_ns;
+  const std::int64_t rest = (first_ns % 1000 + 1000) % 1000;
   std::int64_t floored_ns = 0;
   // The lowest microsecond of int64 has no whole microsecond below it.
-  return __builtin_sub_overflow(*first_ns, rest, &floored_ns) ? *first_ns : floored_ns;
+  return __builtin_sub_overflow(first_ns, rest, &floored_ns) ? first_ns : floored_ns;
 }
 
 }  // namespace traceloom

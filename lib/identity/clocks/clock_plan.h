@@ -2,11 +2,8 @@
 #pragma once
 
 #include "clock/alignment.h"
-#include "identity/evidence/event_tally.h"
-#include "identity/evidence/file_evidence.h"
-#include "identity/evidence/merge_notes.h"
+#include "identity/evidence/file_reading.h"
 #include "identity/ranks/ranks.h"
-#include "input/input_list.h"
 
 #include <cstdint>
 #include <optional>
@@ -42,25 +39,19 @@ struct LostBase {
 // Returns "1790857026 s (227 x 7889238 s), by the Unix times of the same file".
 std::string to_string(const LostBase& base);
 
-struct FileTimes {
-  std::int64_t rank;
-  const FileEvidence& evidence;
-  const StartTimes& starts;
-};
-
 // Returns one entry a file; nullopt if no base is missing or there is no hint. It looks only at
 // files of Composer and torch, and accepts only a base that puts the file near the hint: within an
 // hour of the file's own Unix times, or a day of a clock sync or of the events of another file.
 //
 // The time stamp of the file itself is no hint: a copy has another one, and the same inputs must
 // give the same output.
-std::vector<std::optional<LostBase>> find_lost_bases(const std::vector<FileTimes>& files);
+std::vector<std::optional<LostBase>> find_lost_bases(const std::vector<InputReading>& files,
+                                                     const std::vector<FileRank>& ranks);
 
 // plan_clocks: computes the offset of each file's clock from the files' evidence, by one rule for
 // all commands.
 //
-//   std::vector<FileRank> ranks = assign_ranks(inputs, evidence);
-//   ClockPlan plan = plan_clocks(inputs, evidence, ranks, starts);
+//   ClockPlan plan = plan_clocks(files, assign_ranks(files));
 //   plan.clocks[file].times.since(plan.origin_ns).map(file_ns, common_ns);
 
 struct ClockPlan {
@@ -70,8 +61,7 @@ struct ClockPlan {
   std::int64_t origin_ns = 0;       // the earliest event on the common clock, floored to 1 us
 };
 
-// All vectors have one entry an input; `starts` are the times of its events. The plan follows these
-// rules:
+// All vectors have one entry an input. The plan follows these rules:
 // 1. A base that a file lacks is restored if possible (clock_plan.h), and counted as base_restored
 //    or base_guessed.
 // 2. The sync of a file is its first clock_sync_timestamp_us event, otherwise the top-level key of
@@ -83,8 +73,7 @@ struct ClockPlan {
 //    time.
 //
 // Oddities in this evidence are counted: see clock_checks.h.
-ClockPlan plan_clocks(const std::vector<Input>& inputs, const std::vector<FileEvidence>& evidence,
-                      const std::vector<FileRank>& ranks, const std::vector<StartTimes>& starts,
+ClockPlan plan_clocks(const std::vector<InputReading>& files, const std::vector<FileRank>& ranks,
                       const ClockOptions& options = {});
 
 // Returns the earliest start of all files on the common clock, floored to a whole microsecond (so

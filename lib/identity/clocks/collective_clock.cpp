@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "clock/collective_rounds.h"
 #include "identity/clocks/clock_checks.h"
-#include "identity/clocks/collective_matches.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -86,18 +85,16 @@ std::string conflict_words(const Island& island, const std::set<std::int64_t>& r
 
 class CollectiveAligner {
  public:
-  CollectiveAligner(const std::vector<FileEvidence>& evidence,
-                    const std::vector<StartTimes>& starts, const ClockOptions& options,
-                    const std::vector<ClockFacts>& facts, std::vector<FileClock>& clocks)
-      : evidence_(evidence), starts_(starts), options_(options), facts_(facts), clocks_(clocks) {
-    for (std::size_t i = 0; i < facts.size(); ++i) {
-      times_.push_back(common_times(starts[i], clocks[i].times));
-      files_of_[facts[i].rank].push_back(i);
+  CollectiveAligner(const ClockedFiles& files, const ClockOptions& options)
+      : files_(files), options_(options), facts_(files.facts), clocks_(files.clocks) {
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      times_.push_back(files.times(i));
+      files_of_[facts_[i].rank].push_back(i);
     }
   }
 
   void run() {
-    std::vector<Island> islands = find_islands({evidence_, starts_, facts_, clocks_});
+    std::vector<Island> islands = find_islands(files_);
     if (islands.size() > 1) find_runs_of_ranks();
     std::set<std::int64_t> placed;  // ranks that collectives connect with the reference
     for (Island& island : islands) {
@@ -263,7 +260,7 @@ class CollectiveAligner {
       if (!clocks_[moved].collectives || !clocks_[moved].collectives->is_used) continue;
       for (const std::size_t file : files_of_[facts_[moved].rank]) {
         if (own.contains(file) || clocks_[file].collectives || facts_[file].is_merged ||
-            standing_of(clocks_[file]) != Standing::absolute || starts_[file].empty())
+            standing_of(clocks_[file]) != Standing::absolute || files_.starts(file).empty())
           continue;
         const std::int64_t away_ns =
             std::abs(saturating_subtract(times_[moved].first_ns, times_[file].first_ns) / 2);
@@ -298,10 +295,8 @@ class CollectiveAligner {
                         !fits[i].ahead.holds(0) && ahead_ns > fits[i].bound_ns(), is_small});
     }
     if (shifts.empty()) return;
-    for (const ShiftLine& line : shift_lines(std::move(shifts), end_spread(island, fits))) {
-      clocks_[line.file].problems.add(Problem::shifted_clock, 0, line.files);
-      clocks_[line.file].problems.explain(Problem::shifted_clock, line.words);
-    }
+    for (const ShiftLine& line : shift_lines(std::move(shifts), end_spread(island, fits)))
+      clocks_[line.file].problems.add(Problem::shifted_clock, 0, line.files, line.words);
   }
 
   // Reports once for all ranks whose clocks were set by a similar amount, as those of one host are.
@@ -342,14 +337,13 @@ class CollectiveAligner {
       FileClock& first = clocks_[island.files[members.front()]];
       const Problem problem =
           std::get<0>(kind) ? Problem::clock_conflict : Problem::vague_collectives;
-      first.problems.add(problem, 0, members.size());
-      first.problems.explain(problem,
-                             conflict_words(island, ranks, fits[members.front()], offsets));
+      first.problems.add(problem, 0, members.size(),
+                         conflict_words(island, ranks, fits[members.front()], offsets));
     }
   }
 
   void find_runs_of_ranks() {
-    for (const std::set<std::int64_t>& run : find_runs(evidence_, facts_)) {
+    for (const std::set<std::int64_t>& run : find_runs(files_)) {
       for (const std::int64_t rank : run) runs_of_[rank].push_back(is_run_placed_.size());
       is_run_placed_.push_back(false);
     }
@@ -368,15 +362,13 @@ class CollectiveAligner {
     const bool is_proven = standing_of(first) == Standing::by_sync;
     const Problem problem =
         of_one_run && !is_proven ? Problem::no_common_collective : Problem::vague_collectives;
-    first.problems.add(problem, 0, ranks.size());
-    first.problems.explain(
-        problem,
+    first.problems.add(
+        problem, 0, ranks.size(),
         fmt::format("clock of {} against rank {}: they have no collective in common",
                     ranks_words(ranks, RankStyle::named), facts_[of_reference.files.front()].rank));
   }
 
-  const std::vector<FileEvidence>& evidence_;
-  const std::vector<StartTimes>& starts_;
+  const ClockedFiles& files_;
   const ClockOptions& options_;
   const std::vector<ClockFacts>& facts_;
   std::vector<FileClock>& clocks_;
@@ -388,11 +380,8 @@ class CollectiveAligner {
 
 }  // namespace
 
-void align_by_collectives(const std::vector<FileEvidence>& evidence,
-                          const std::vector<StartTimes>& starts, const ClockOptions& options,
-                          const std::vector<ClockFacts>& facts, std::vector<FileClock>& clocks) {
-  if (options.align_by != AlignBy::any) return;
-  CollectiveAligner(evidence, starts, options, facts, clocks).run();
+void align_by_collectives(const ClockedFiles& files, const ClockOptions& options) {
+  if (options.align_by == AlignBy::any) CollectiveAligner(files, options).run();
 }
 
 }  // namespace traceloom

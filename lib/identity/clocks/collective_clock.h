@@ -1,18 +1,15 @@
 // align_by_collectives: aligns the clocks of ranks without a common sync by the collectives and
 // messages that they have in common.
 //
-//   align_by_collectives(evidence, starts, options, facts, clocks);     // in plan_clocks()
+//   align_by_collectives(files, options);                                // in plan_clocks()
 #pragma once
 
 #include "clock/alignment.h"
-#include "identity/evidence/event_tally.h"
-#include "identity/evidence/file_evidence.h"
-
-#include <vector>
+#include "identity/clocks/collective_matches.h"
 
 namespace traceloom {
 
-// All vectors have one entry a file. The function uses files that recorded collectives of their
+// The function uses files that recorded collectives of their
 // ranks; a merged file is moved as a whole. It finds how far the clock of each file is ahead of a
 // reference: that of the lowest rank, or of a file with better evidence (ClockOptions::offsets, the
 // rounds or the machine of our recorder, moments that files stamped). Files with better evidence
@@ -37,8 +34,6 @@ namespace traceloom {
 // - vague_collectives: the same of files that a clock sync places or that are of another run; or
 //   collectives contradict each other all the time and do not name their group, so they may belong
 //   to several.
-void align_by_collectives(const std::vector<FileEvidence>& evidence,
-                          const std::vector<StartTimes>& starts, const ClockOptions& options,
-                          const std::vector<ClockFacts>& facts, std::vector<FileClock>& clocks);
+void align_by_collectives(const ClockedFiles& files, const ClockOptions& options);
 
 }  // namespace traceloom

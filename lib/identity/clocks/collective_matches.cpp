@@ -220,7 +220,7 @@ std::int64_t end_spread(const Island& island, const std::vector<std::int64_t>& a
 // may have had times of two kinds, which are not aligned by collectives, and a merge does not note
 // that.
 bool has_merged_sync(const ClockedFiles& all, std::size_t file) {
-  return all.facts[file].is_merged && all.evidence[file].sync_us().has_value();
+  return all.facts[file].is_merged && all.evidence(file).sync_us().has_value();
 }
 
 // True for a merge whose files had no clock evidence: it may hold ranks that are apart.
@@ -231,8 +231,7 @@ bool has_unknown_origin(const FileClock& clock) {
 class IslandFinder {
  public:
   explicit IslandFinder(const ClockedFiles& all) : all_(all) {
-    for (std::size_t i = 0; i < all.facts.size(); ++i)
-      first_ns_.push_back(common_times(all.starts[i], all.clocks[i].times).first_ns);
+    for (std::size_t i = 0; i < all.size(); ++i) first_ns_.push_back(all.times(i).first_ns);
     find_files();
   }
 
@@ -260,9 +259,9 @@ class IslandFinder {
 
  private:
   void find_files() {
-    for (std::size_t i = 0; i < all_.facts.size(); ++i)
-      if (!has_merged_sync(all_, i) && !all_.facts[i].relative_base_ns && !all_.starts[i].empty() &&
-          !all_.evidence[i].collectives.empty() && !has_unknown_origin(all_.clocks[i]))
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (!has_merged_sync(all_, i) && !all_.facts[i].relative_base_ns && !all_.starts(i).empty() &&
+          !all_.evidence(i).collectives.empty() && !has_unknown_origin(all_.clocks[i]))
         files_.push_back(i);
     std::ranges::stable_sort(files_, {}, [this](std::size_t file) {
       return std::tuple(standing_of(all_.clocks[file]), all_.facts[file].rank, first_ns_[file]);
@@ -280,7 +279,7 @@ class IslandFinder {
     for (const std::size_t file : files_)
       marked.push_back({all_.facts[file].rank,
                         {},
-                        &all_.evidence[file].collectives,
+                        &all_.evidence(file).collectives,
                         &all_.clocks[file].times,
                         all_.facts[file].ranks.size() > 1});
     for (auto& [rank, indices] : of_rank) {

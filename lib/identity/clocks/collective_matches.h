@@ -4,9 +4,8 @@
 #include "clock/alignment.h"
 #include "clock/collective_rounds.h"
 #include "clock/time_map.h"
-#include "identity/evidence/event_marks.h"
-#include "identity/evidence/event_tally.h"
-#include "identity/evidence/file_evidence.h"
+#include "identity/evidence/file_reading.h"
+#include "identity/ranks/ranks.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -46,12 +45,20 @@ enum class Standing : std::uint8_t { fixed, by_sync, absolute, unknown };
 
 Standing standing_of(const FileClock& clock);
 
-// The facts about all files, one entry each.
+// All files and what is known of them; each vector has one entry a file.
 struct ClockedFiles {
-  const std::vector<FileEvidence>& evidence;
-  const std::vector<StartTimes>& starts;
+  const std::vector<InputReading>& files;
+  const std::vector<FileRank>& ranks;
   const std::vector<ClockFacts>& facts;
-  const std::vector<FileClock>& clocks;
+  std::vector<FileClock>& clocks;
+
+  std::size_t size() const { return files.size(); }
+  const FileEvidence& evidence(std::size_t file) const { return files[file].reading.evidence; }
+  const StartTimes& starts(std::size_t file) const { return files[file].reading.starts; }
+  // Returns when its events are, on its clock at present.
+  CommonTimes times(std::size_t file) const {
+    return common_times(starts(file), clocks[file].times);
+  }
 };
 
 struct Island {

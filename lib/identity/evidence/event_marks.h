@@ -156,7 +156,6 @@ class SyncMarks {
 // The marks are kernels of NCCL and similar libraries, and gloo's ranges on the host. NCCL's ranges
 // on the host are not used: they only start work of a device, so their times prove nothing.
 
-inline constexpr std::int64_t kNoSeq = -1;
 inline constexpr std::int64_t kNoPeer = -1;
 
 class CollectiveMarks {

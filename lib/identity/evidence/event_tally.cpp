@@ -2,9 +2,78 @@
 
 #include "base/arithmetic.h"
 
+#define XXH_INLINE_ALL  // xxHash needs this macro to be used without its library
+#include <xxhash.h>
+
 #include <utility>
 
 namespace traceloom {
+namespace {
+
+// FNV-1a: an output stores the hash, so it must be the same on every machine.
+std::uint64_t hash_of_first(const Event& event) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const Key key : {Key::name, Key::pid, Key::tid}) {
+    for (const char c : canonical_id(event.text(key)) + '\n') {
+      hash ^= static_cast<unsigned char>(c);
+      hash *= 0x100000001b3U;
+    }
+  }
+  return hash;
+}
+
+}  // namespace
+
+std::uint64_t hash_of_id(std::string_view canonical_id) {
+  return XXH3_64bits(canonical_id.data(), canonical_id.size());
+}
+
+void ThreadTallier::find(const Event& event, std::string_view pid, std::string_view tid) {
+  const bool is_counter = event.phase == 'C' && tid.empty();
+  if (all_.empty()) first_event_ = hash_of_first(event);
+  last_pid_ = pid;
+  last_tid_ = tid;
+  scratch_.assign(pid).append(1, is_counter ? '\0' : '\n').append(tid);
+  const std::uint32_t number = texts_.intern(scratch_);
+  if (number == all_.size()) {
+    const std::string process = canonical_id(pid);
+    pid_sizes_.push_back(pid.size());
+    ThreadTally& made = all_.emplace_back();
+    made.id = hash_of_id(process + (is_counter ? '\0' : '\n') + canonical_id(tid));
+    if (!is_counter) made.pid = hash_of_id(process);
+    if (process.starts_with("\"[TP")) merged_ranks_.insert(process.substr(1, process.find(']')));
+  }
+  last_ = &all_[number];
+}
+
+EventTally ThreadTallier::sum() const {
+  EventTally all{{}, first_event_};
+  for (const ThreadTally& thread : all_) all.add(thread);
+  return all;
+}
+
+void ThreadTallier::clear() {
+  texts_.clear();
+  pid_sizes_.clear();
+  all_.clear();
+  merged_ranks_.clear();
+  first_event_ = 0;
+  last_ = nullptr;
+}
+
+void ThreadTallies::append(const ThreadTallier& later) {
+  for (const ThreadTally& thread : later.all()) {
+    const auto place = std::ranges::lower_bound(all, thread.id, {}, &ThreadTally::id);
+    if (place != all.end() && place->id == thread.id)
+      place->add(thread);
+    else if (all.size() < kMostThreads)
+      all.insert(place, thread);
+    else
+      is_complete = false;
+  }
+  if (merged_ranks.size() < kMostThreads)
+    merged_ranks.insert(later.merged_ranks().begin(), later.merged_ranks().end());
+}
 
 void StartTimes::Cell::add(const Cell& later) {
   if (later.events > 0)
@@ -150,9 +219,10 @@ void StartTimes::count_outliers(ProblemCounts& problems) const {
 
 void StartTimes::count_outlier(std::int64_t ns, std::uint64_t offset_bytes, std::uint64_t events,
                                ProblemCounts& problems) {
-  const Problem problem = ns == 0 ? Problem::bad_timestamp : Problem::outlying_timestamp;
-  problems.add(problem, offset_bytes, events);
-  if (ns == 0) problems.explain(problem, "0, far from all other times");
+  if (ns == 0)
+    problems.add(Problem::bad_timestamp, offset_bytes, events, "0, far from all other times");
+  else
+    problems.add(Problem::outlying_timestamp, offset_bytes, events);
 }
 
 StartTimes::Range StartTimes::limits() const {

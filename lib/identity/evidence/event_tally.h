@@ -1,7 +1,9 @@
-// The tally of all events of a file: a fingerprint, and when they begin and end.
+// The tally of all events of a file and of its threads, and when they begin and end.
 #pragma once
 
+#include "base/ascii.h"
 #include "base/problems.h"
+#include "base/string_table.h"
 #include "clock/time_map.h"
 #include "event/event_timing.h"
 
@@ -10,6 +12,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -18,36 +23,45 @@ namespace traceloom {
 // EventTally: a fingerprint of the events of a file, gathered event by event. It distinguishes the
 // file from others and recognises a copy.
 //
-//   EventTally tally;
-//   tally.add(event, time_event(event, problems));  // any event that begins: no metadata, no E
-//   tally.append(tally_of_the_next_chunk);
-//   if (tally == other_tally) ...           // a copy, whatever its compression and layout
+//   ThreadTallier tallier;                             // for a chunk
+//   tallier.add(event, time_event(event, problems));   // any event that begins: no M, no E
+//   tally.append(tallier.sum());
+//   if (tally == other_tally) ...                      // a copy, whatever its layout and packing
 
-// All times are the file's own, unchanged. It costs a few nanoseconds an event.
-struct EventTally {
+// How much some events are. All times are the file's own, unchanged. Sums are modulo 2^64, so that
+// they are the same in any order.
+struct EventSums {
   std::uint64_t events = 0;
   std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
-  std::uint64_t sum_ns = 0;       // sum of all starts modulo 2^64, which is the same in any order
-  std::uint64_t lengths_ns = 0;   // sum of all durations, likewise: starts alone may be whole
-                                  // milliseconds
-  std::uint64_t first_event = 0;  // hash of name and thread of the first event
+  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // the last begin
+  std::uint64_t sum_ns = 0;                                         // of all starts
+  // Of all durations: starts alone may be whole milliseconds.
+  std::uint64_t lengths_ns = 0;
 
-  void add(const Event& event, const EventTiming& timing) {
-    if (events++ == 0) first_event = hash_of_first(event);
+  void add(const EventTiming& timing) {
+    ++events;
     first_ns = std::min(first_ns, timing.start_ns);
     last_ns = std::max(last_ns, timing.start_ns);
     sum_ns += static_cast<std::uint64_t>(timing.start_ns);
     lengths_ns += static_cast<std::uint64_t>(timing.duration_ns);
   }
+  void add(const EventSums& more) {
+    events += more.events;
+    first_ns = std::min(first_ns, more.first_ns);
+    last_ns = std::max(last_ns, more.last_ns);
+    sum_ns += more.sum_ns;
+    lengths_ns += more.lengths_ns;
+  }
+  bool operator==(const EventSums&) const = default;
+};
+
+struct EventTally : EventSums {
+  std::uint64_t first_event = 0;  // hash of name and thread of the first event
+
   // Appends the tally of a later part of the same file.
   void append(const EventTally& later) {
     if (events == 0) first_event = later.first_event;
-    events += later.events;
-    first_ns = std::min(first_ns, later.first_ns);
-    last_ns = std::max(last_ns, later.last_ns);
-    sum_ns += later.sum_ns;
-    lengths_ns += later.lengths_ns;
+    add(later);
   }
   bool empty() const { return events == 0; }
   // True if `earlier` may belong to the same file at a time when it was incomplete.
@@ -56,18 +70,81 @@ struct EventTally {
            first_event == earlier.first_event;
   }
   bool operator==(const EventTally&) const = default;
+};
 
-  // FNV-1a: an output stores the hash, so it must be the same on every machine.
-  static std::uint64_t hash_of_first(const Event& event) {
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const Key key : {Key::name, Key::pid, Key::tid}) {
-      for (const char c : canonical_id(event.text(key)) + '\n') {
-        hash ^= static_cast<unsigned char>(c);
-        hash *= 0x100000001b3U;
-      }
-    }
-    return hash;
+// ThreadTallies: how much each thread of a file holds. By that, files are recognised that hold the
+// events of others under new process numbers, or a part of them.
+//
+//   ThreadTallies threads;                                     // for a file
+//   threads.append(tallier);                                   // of the next chunk
+//
+// It costs a comparison an event, and a look-up where the thread changes. Memory: 64 bytes a thread
+// of a file.
+
+// Returns the number of a process or thread in ThreadTally, equal in all files.
+std::uint64_t hash_of_id(std::string_view canonical_id);
+
+struct ThreadTally : EventSums {
+  std::uint64_t id = 0;   // hash_of_id() of pid and tid
+  std::uint64_t pid = 0;  // 0 for counters without a tid, which belong to no thread
+
+  bool operator==(const ThreadTally&) const = default;
+};
+
+class ThreadTallier {
+ public:
+  void add(const Event& event, const EventTiming& timing) {
+    const std::string_view pid = event.text(Key::pid);
+    const std::string_view tid = event.text(Key::tid);
+    if (last_ == nullptr || !same_text(tid, last_tid_) || !same_text(pid, last_pid_))
+      find(event, pid, tid);
+    last_->add(timing);
   }
+  void clear();
+
+  // The row of the event that was added last. Rows have numbers from 0 on; several may be one
+  // thread, since ids can be written in several ways.
+  std::uint32_t last_row() const { return static_cast<std::uint32_t>(last_ - all_.data()); }
+  // Calls use(pid, tid) for each row, in order, with the texts as they are written.
+  template <typename Use>
+  void for_each_row(Use use) const {
+    for (std::uint32_t row = 0; row < all_.size(); ++row)
+      use(texts_[row].substr(0, pid_sizes_[row]), texts_[row].substr(pid_sizes_[row] + 1));
+  }
+  // Returns the tally of all of them.
+  EventTally sum() const;
+
+  // By row.
+  const std::vector<ThreadTally>& all() const { return all_; }
+  // SGLang's merges begin the pids of each rank with its place: "[TP00-PP01]".
+  const std::set<std::string>& merged_ranks() const { return merged_ranks_; }
+
+ private:
+  void find(const Event& event, std::string_view pid, std::string_view tid);
+
+  StringTable texts_;  // pid and tid as they are written
+  std::vector<std::size_t> pid_sizes_;
+  std::vector<ThreadTally> all_;
+  std::set<std::string> merged_ranks_;
+  std::uint64_t first_event_ = 0;
+  ThreadTally* last_ = nullptr;
+  std::string_view last_pid_;
+  std::string_view last_tid_;
+  std::string scratch_;
+};
+
+struct ThreadTallies {
+  // A file with more threads names requests by its tids. The later ones are not tallied.
+  static constexpr std::size_t kMostThreads = 4096;
+
+  std::vector<ThreadTally> all;  // sorted by id
+  std::set<std::string> merged_ranks;
+  bool is_complete = true;
+
+  void append(const ThreadTallier& later);
+
+  // For other processes: see team/wire.h.
+  auto wired() { return std::tie(all, merged_ranks, is_complete); }
 };
 
 // StartTimes: the begins (and ends) of a file's events in the file's own time, gathered event by

@@ -65,84 +65,45 @@ std::int64_t moment_us(const ClockFacts& file, const FileClock& clock) {
   return saturating_add(*file.sync_us, shift_ns / 1000);
 }
 
-class CycleFinder {
- public:
-  void add(const ClockFacts& file, const FileClock& clock, const StartTimes& starts) {
-    const CommonTimes times = common_times(starts, clock.times);
-    if (!starts.empty()) (clock.cycle ? placed_ : others_).push_back(times);
-    if (!clock.cycle) return;
-    Found& found = found_[*clock.cycle];
-    if (!starts.empty()) keep_least(found.first_ns, std::optional(times.first_ns));
-    if (!clock.rounds.start.empty()) found.cycle.rounds.start = clock.rounds.start;
-    if (!clock.rounds.end.empty()) found.cycle.rounds.end = clock.rounds.end;
-    if (clock.method != ClockMethod::sync_of_rank) add_stamp(file, clock, found);
-  }
-
-  std::vector<MergedCycle> take() {
-    for (const auto& [number, found] : found_)
-      if (found.rank && found.first_ns) add_cycle(found);
-    std::ranges::stable_sort(cycles_, {}, &MergedCycle::first_ns);
-    const auto is_same = [](const MergedCycle& a, const MergedCycle& b) {
-      return a.first_ns == b.first_ns;
-    };
-    cycles_.erase(std::unique(cycles_.begin(), cycles_.end(), is_same), cycles_.end());
-    end_cycles(placed_);
-    for (const CommonTimes& file : others_) begin_with(file);
-    placed_.insert(placed_.end(), others_.begin(), others_.end());
-    end_cycles(placed_);
-    return std::move(cycles_);
-  }
-
- private:
-  struct Found {
-    std::optional<std::int64_t> rank;  // rank whose stamp the cycle has
-    MergedCycle cycle;
-    std::optional<std::int64_t> first_ns;
-  };
-
-  // The lowest rank gives the moment and the name, because the reference is not shifted.
-  static void add_stamp(const ClockFacts& file, const FileClock& clock, Found& found) {
-    keep_least(found.cycle.error_bound_us, file.error_bound_us);
-    if (found.rank && *found.rank <= file.rank) return;
-    found.rank = file.rank;
-    found.cycle.name = file.cycle;
-    found.cycle.sync_us = moment_us(file, clock);
-  }
-
-  void add_cycle(const Found& found) {
-    cycles_.push_back(found.cycle);
-    cycles_.back().first_ns = *found.first_ns;
-  }
-
-  // A file without a sync of its own belongs to the cycle in which it ends, unless it begins in an
-  // earlier one.
-  void begin_with(const CommonTimes& file) {
-    const auto next = std::ranges::upper_bound(cycles_, file.last_ns, {}, &MergedCycle::first_ns);
-    if (next == cycles_.begin()) return;
-    const auto cycle = std::prev(next);
-    if (cycle == cycles_.begin() || std::prev(cycle)->last_ns < file.first_ns)
-      cycle->first_ns = std::min(cycle->first_ns, file.first_ns);
-  }
-
-  // Ends each cycle with the last event before the next cycle.
-  void end_cycles(std::vector<CommonTimes>& files) {
-    std::ranges::sort(files, {}, &CommonTimes::first_ns);
-    auto file = files.begin();
-    std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
-    for (auto cycle = cycles_.begin(); cycle != cycles_.end(); ++cycle) {
-      const auto next = std::next(cycle);
-      const bool is_last = next == cycles_.end();
-      for (; file != files.end() && (is_last || file->first_ns < next->first_ns); ++file)
-        last_ns = std::max(last_ns, file->last_ns);
-      cycle->last_ns = is_last ? last_ns : std::min(last_ns, next->first_ns - 1);
-    }
-  }
-
-  std::map<std::size_t, Found> found_;  // keyed by FileClock::cycle
-  std::vector<CommonTimes> placed_;     // files with events
-  std::vector<CommonTimes> others_;     // files of no cycle
-  std::vector<MergedCycle> cycles_;
+// A cycle, and what the files tell of it.
+struct FoundCycle {
+  std::optional<std::int64_t> rank;  // rank whose stamp the cycle has
+  MergedCycle cycle;
+  std::optional<std::int64_t> first_ns;
 };
+
+// The lowest rank gives the moment and the name, because the reference is not shifted.
+void add_stamp(const ClockFacts& file, const FileClock& clock, FoundCycle& found) {
+  keep_least(found.cycle.error_bound_us, file.error_bound_us);
+  if (found.rank && *found.rank <= file.rank) return;
+  found.rank = file.rank;
+  found.cycle.name = file.cycle;
+  found.cycle.sync_us = moment_us(file, clock);
+}
+
+// A file without a sync of its own belongs to the cycle in which it ends, unless it begins in an
+// earlier one.
+void begin_with(const CommonTimes& file, std::vector<MergedCycle>& cycles) {
+  const auto next = std::ranges::upper_bound(cycles, file.last_ns, {}, &MergedCycle::first_ns);
+  if (next == cycles.begin()) return;
+  const auto cycle = std::prev(next);
+  if (cycle == cycles.begin() || std::prev(cycle)->last_ns < file.first_ns)
+    cycle->first_ns = std::min(cycle->first_ns, file.first_ns);
+}
+
+// Ends each cycle with the last event before the next cycle.
+void end_cycles(std::vector<CommonTimes>& files, std::vector<MergedCycle>& cycles) {
+  std::ranges::sort(files, {}, &CommonTimes::first_ns);
+  auto file = files.begin();
+  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+  for (auto cycle = cycles.begin(); cycle != cycles.end(); ++cycle) {
+    const auto next = std::next(cycle);
+    const bool is_last = next == cycles.end();
+    for (; file != files.end() && (is_last || file->first_ns < next->first_ns); ++file)
+      last_ns = std::max(last_ns, file->last_ns);
+    cycle->last_ns = is_last ? last_ns : std::min(last_ns, next->first_ns - 1);
+  }
+}
 
 // The result is not known if one of the two values is not.
 void keep_most(std::optional<std::int64_t>& most, const std::optional<std::int64_t>& other) {
@@ -171,9 +132,31 @@ std::optional<std::vector<MergedCycle>> read_cycles(JsonValue traceloom) {
 std::vector<MergedCycle> find_cycles(const std::vector<ClockFacts>& files,
                                      const std::vector<FileClock>& clocks,
                                      const std::vector<StartTimes>& starts) {
-  CycleFinder finder;
-  for (std::size_t i = 0; i < files.size(); ++i) finder.add(files[i], clocks[i], starts[i]);
-  return finder.take();
+  std::map<std::size_t, FoundCycle> found;  // keyed by FileClock::cycle
+  std::vector<CommonTimes> placed;          // files with events
+  std::vector<CommonTimes> others;          // files of no cycle
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const FileClock& clock = clocks[i];
+    const CommonTimes times = common_times(starts[i], clock.times);
+    if (!starts[i].empty()) (clock.cycle ? placed : others).push_back(times);
+    if (!clock.cycle) continue;
+    FoundCycle& one = found[*clock.cycle];
+    if (!starts[i].empty()) keep_least(one.first_ns, std::optional(times.first_ns));
+    if (!clock.rounds.start.empty()) one.cycle.rounds.start = clock.rounds.start;
+    if (!clock.rounds.end.empty()) one.cycle.rounds.end = clock.rounds.end;
+    if (clock.method != ClockMethod::sync_of_rank) add_stamp(files[i], clock, one);
+  }
+  std::vector<MergedCycle> cycles;
+  for (const auto& [number, one] : found)
+    if (one.rank && one.first_ns) cycles.emplace_back(one.cycle).first_ns = *one.first_ns;
+  std::ranges::stable_sort(cycles, {}, &MergedCycle::first_ns);
+  const auto same = std::ranges::unique(cycles, {}, &MergedCycle::first_ns);
+  cycles.erase(same.begin(), same.end());
+  end_cycles(placed, cycles);
+  for (const CommonTimes& file : others) begin_with(file, cycles);
+  placed.insert(placed.end(), others.begin(), others.end());
+  end_cycles(placed, cycles);
+  return cycles;
 }
 
 std::vector<FilePart> parts_of(const ClockFacts& file, const StartTimes& starts,
@@ -223,12 +206,12 @@ std::optional<EventTally> read_tally(JsonValue object) {
   const auto first_event = object["first_event"].integer();
   if (!events || *events < 0 || !first_ns || !last_ns || !sum_ns || !lengths_ns || !first_event)
     return std::nullopt;
-  return EventTally{.events = static_cast<std::uint64_t>(*events),
-                    .first_ns = *first_ns,
-                    .last_ns = *last_ns,
-                    .sum_ns = static_cast<std::uint64_t>(*sum_ns),
-                    .lengths_ns = static_cast<std::uint64_t>(*lengths_ns),
-                    .first_event = static_cast<std::uint64_t>(*first_event)};
+  return EventTally{{.events = static_cast<std::uint64_t>(*events),
+                     .first_ns = *first_ns,
+                     .last_ns = *last_ns,
+                     .sum_ns = static_cast<std::uint64_t>(*sum_ns),
+                     .lengths_ns = static_cast<std::uint64_t>(*lengths_ns)},
+                    static_cast<std::uint64_t>(*first_event)};
 }
 
 std::vector<Stamp> read_stamps(JsonValue list, std::int64_t rank) {

@@ -2,7 +2,7 @@
 
 #include "base/json_string.h"
 #include "event/event_timing.h"
-#include "identity/evidence/file_evidence.h"
+#include "identity/evidence/file_reading.h"
 #include "identity/evidence/merge_notes.h"
 #include "json/json_document.h"
 

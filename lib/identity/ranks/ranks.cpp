@@ -178,13 +178,13 @@ using NamedRanks = std::vector<std::optional<NamedRank>>;  // one an input
 
 // Returns the ranks that names call so: the file's, otherwise the nearest folder's if the folders
 // of the inputs have several.
-NamedRanks ranks_by_word(const std::vector<Input>& inputs) {
+NamedRanks ranks_by_word(const std::vector<InputReading>& inputs) {
   NamedRanks ranks;
   std::set<std::int64_t> of_folders;
-  for (const Input& input : inputs) {
+  for (const InputReading& file : inputs) {
     std::optional<NamedRank>& rank = ranks.emplace_back();
-    for (std::size_t number = 0; !rank && part_of(input.path, number); ++number)
-      rank = read_part(input.path, number, kRank);
+    for (std::size_t number = 0; !rank && part_of(file.input.path, number); ++number)
+      rank = read_part(file.input.path, number, kRank);
     if (rank && rank->is_of_folder) of_folders.insert(rank->rank);
   }
   for (std::optional<NamedRank>& rank : ranks)
@@ -195,13 +195,13 @@ NamedRanks ranks_by_word(const std::vector<Input>& inputs) {
 // Returns the ranks that a part of the paths gives in one style. It is empty if the numbers may be
 // those of hosts, batches or processes, or count from 1: names must differ in nothing else, and
 // most of the ranks from 0 on must be here.
-std::vector<NamedRank> ranks_by_style(const std::vector<Input>& inputs,
+std::vector<NamedRank> ranks_by_style(const std::vector<InputReading>& inputs,
                                       const std::vector<std::size_t>& files, std::size_t number,
                                       std::string_view style) {
   std::vector<NamedRank> ranks;
   std::set<std::int64_t> numbers;
   for (const std::size_t file : files) {
-    const std::optional<NamedRank> rank = read_part(inputs[file].path, number, style);
+    const std::optional<NamedRank> rank = read_part(inputs[file].input.path, number, style);
     if (!rank || !numbers.insert(rank->rank).second) return {};
     ranks.push_back(*rank);
     if (rank->rest != ranks[0].rest || rank->world_size != ranks[0].world_size) return {};
@@ -211,10 +211,10 @@ std::vector<NamedRank> ranks_by_style(const std::vector<Input>& inputs,
 }
 
 // Adds the ranks of files without any other source, if their names agree.
-void add_ranks_by_style(const std::vector<Input>& inputs, const std::vector<std::size_t>& files,
-                        NamedRanks& ranks) {
+void add_ranks_by_style(const std::vector<InputReading>& inputs,
+                        const std::vector<std::size_t>& files, NamedRanks& ranks) {
   if (files.size() < 2) return;
-  for (std::size_t number = 0; part_of(inputs[files[0]].path, number); ++number)
+  for (std::size_t number = 0; part_of(inputs[files[0]].input.path, number); ++number)
     for (const std::string_view style : kStyles) {
       const std::vector<NamedRank> found = ranks_by_style(inputs, files, number, style);
       for (std::size_t i = 0; i < found.size(); ++i) ranks[files[i]] = found[i];
@@ -278,10 +278,9 @@ FileRank merged_rank(const Input& input, const FileEvidence& evidence) {
     const auto [claim, is_first] = claims.emplace(std::pair(mark.pid, mark.tid), mark.value);
     if (claim->second == mark.value && mark.value == of_pid) continue;
     if (is_first) file.rank_of_thread.insert(*claim);
-    file.problems.add(Problem::ranks_in_one_pid, mark.offset);
-    file.problems.explain(Problem::ranks_in_one_pid, is_first
-                                                         ? words_on_threads(mark, of_pid)
-                                                         : words_on_claims(mark, claim->second));
+    file.problems.add(
+        Problem::ranks_in_one_pid, mark.offset, 1,
+        is_first ? words_on_threads(mark, of_pid) : words_on_claims(mark, claim->second));
   }
   return file;
 }
@@ -301,11 +300,9 @@ std::optional<FileRank> claimed_rank(const Input& input, const FileEvidence& evi
       file->rank = *claim.rank;
       file->source = claim.source;
     } else if (file->rank != *claim.rank && file->source != RankSource::argument) {
-      file->problems.add(Problem::rank_disagrees, 0);
-      file->problems.explain(
-          Problem::rank_disagrees,
-          fmt::format("{} by {}, not {} by {}", file->rank, to_string(file->source), *claim.rank,
-                      to_string(claim.source)));
+      file->problems.add(Problem::rank_disagrees, 0, 1,
+                         fmt::format("{} by {}, not {} by {}", file->rank, to_string(file->source),
+                                     *claim.rank, to_string(claim.source)));
     }
   }
   return file;
@@ -344,35 +341,37 @@ std::optional<std::int64_t> said_rank(const FileEvidence& evidence) {
   return std::nullopt;
 }
 
-std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
-                                   const std::vector<FileEvidence>& evidence) {
-  NamedRanks named = ranks_by_word(inputs);
+std::vector<FileRank> assign_ranks(const std::vector<InputReading>& files) {
+  NamedRanks named = ranks_by_word(files);
+  const auto claimed_by = [&](std::size_t i) {
+    return claimed_rank(files[i].input, files[i].reading.evidence, named[i]);
+  };
   std::vector<std::optional<FileRank>> claimed;
   std::vector<std::size_t> silent;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    claimed.push_back(claimed_rank(inputs[i], evidence[i], named[i]));
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    claimed.push_back(claimed_by(i));
     if (!claimed[i]) silent.push_back(i);
   }
-  add_ranks_by_style(inputs, silent, named);
-  for (const std::size_t i : silent) claimed[i] = claimed_rank(inputs[i], evidence[i], named[i]);
+  add_ranks_by_style(files, silent, named);
+  for (const std::size_t i : silent) claimed[i] = claimed_by(i);
   std::set<std::int64_t> taken;
   for (const std::optional<FileRank>& file : claimed)
     if (file)
       for (const std::int64_t rank : file->ranks()) taken.insert(rank);
   std::vector<FileRank> ranks;
   std::int64_t next = 0;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
     if (!claimed[i]) {
       while (taken.contains(next)) ++next;
       claimed[i] = FileRank{};
       claimed[i]->rank = next++;
       // A single input is rank 0; that needs no message.
-      if (inputs.size() > 1) claimed[i]->problems.add(Problem::rank_from_position, 0);
+      if (files.size() > 1) claimed[i]->problems.add(Problem::rank_from_position, 0);
     }
     FileRank& file = ranks.emplace_back(*std::move(claimed[i]));
     const bool has_rest = named[i] && !named[i]->is_of_folder;
-    file.cycle = has_rest ? named[i]->rest : cycle_of_name(inputs[i].path);
-    file.world_size = evidence[i].world_size;
+    file.cycle = has_rest ? named[i]->rest : cycle_of_name(files[i].input.path);
+    file.world_size = files[i].reading.evidence.world_size;
     if (!file.world_size && named[i]) file.world_size = named[i]->world_size;
   }
   return ranks;

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "base/problems.h"
-#include "identity/evidence/file_evidence.h"
+#include "identity/evidence/file_reading.h"
 #include "identity/ranks/rank_source.h"
-#include "input/input_list.h"
 
 #include <cstdint>
 #include <map>
@@ -31,7 +30,7 @@ std::string cycle_of_name(const std::string& path);
 
 // assign_ranks: finds the rank of each input, by one rule for all commands.
 //
-//   std::vector<FileRank> ranks = assign_ranks(inputs, evidence);
+//   std::vector<FileRank> ranks = assign_ranks(files);
 //   ranks[0].rank, to_string(ranks[0].source)
 
 struct FileRank {
@@ -79,7 +78,6 @@ std::optional<std::int64_t> said_rank(const FileEvidence& evidence);
 //    "3_of_4". All these files must have it at the same place of names that are equal otherwise,
 //    but for time stamps. The numbers must differ, have 0 among them and be less than twice as many
 //    as the files (or than the size of the world).
-std::vector<FileRank> assign_ranks(const std::vector<Input>& inputs,
-                                   const std::vector<FileEvidence>& evidence);
+std::vector<FileRank> assign_ranks(const std::vector<InputReading>& files);
 
 }  // namespace traceloom

@@ -1,4 +1,4 @@
-#include "identity/repeats/contents.h"
+#include "identity/repeats/repeats.h"
 
 #include <algorithm>
 #include <array>
@@ -20,17 +20,17 @@ Print print_of(const ThreadTally& thread) {
   return {thread.events, thread.sum_ns - thread.events * first, thread.lengths_ns};
 }
 
-const FileEvidence& evidence(const InputEvidence& file) {
-  return file.evidence;
+const FileEvidence& evidence(const InputReading& file) {
+  return file.reading.evidence;
 }
 
-bool is_plain(const InputEvidence& file) {
+bool is_plain(const InputReading& file) {
   return !evidence(file).was_merged() && evidence(file).threads.is_complete &&
          !evidence(file).threads.all.empty();
 }
 
 // Threads with one event each look like many others.
-bool is_telling(const InputEvidence& file) {
+bool is_telling(const InputReading& file) {
   return std::ranges::any_of(evidence(file).threads.all,
                              [](const ThreadTally& thread) { return print_of(thread)[1] != 0; });
 }
@@ -38,12 +38,12 @@ bool is_telling(const InputEvidence& file) {
 // The threads of a file that no input has taken yet.
 class Unclaimed {
  public:
-  explicit Unclaimed(const InputEvidence& file) {
+  explicit Unclaimed(const InputReading& file) {
     for (const ThreadTally& thread : evidence(file).threads.all) ++left_[print_of(thread)];
   }
 
   // Takes all threads of the file, or none of them.
-  bool take(const InputEvidence& file) {
+  bool take(const InputReading& file) {
     const std::vector<ThreadTally>& threads = evidence(file).threads.all;
     for (std::size_t taken = 0; taken < threads.size(); ++taken) {
       const auto found = left_.find(print_of(threads[taken]));
@@ -68,7 +68,7 @@ using Files = std::vector<std::size_t>;
 
 class MergeFinder {
  public:
-  MergeFinder(const std::vector<InputEvidence>& files, const std::vector<FileRank>& ranks,
+  MergeFinder(const std::vector<InputReading>& files, const std::vector<FileRank>& ranks,
               const std::vector<bool>& stays)
       : files_(files), ranks_(ranks) {
     for (std::size_t file = 0; file < files.size(); ++file)
@@ -139,7 +139,7 @@ class MergeFinder {
     return events == events_of(file) ? owners : std::set<std::size_t>();
   }
 
-  const std::vector<InputEvidence>& files_;
+  const std::vector<InputReading>& files_;
   const std::vector<FileRank>& ranks_;
   Files plain_;                   // the largest first, so that wholes are taken before their parts
   std::map<Print, Files> known_;  // files with such a thread, one entry a thread
@@ -147,13 +147,13 @@ class MergeFinder {
 
 }  // namespace
 
-std::vector<HeldElsewhere> find_foreign_merges(const std::vector<InputEvidence>& files,
+std::vector<HeldElsewhere> find_foreign_merges(const std::vector<InputReading>& files,
                                                const std::vector<FileRank>& ranks,
                                                const std::vector<bool>& stays) {
   return MergeFinder(files, ranks, stays).run();
 }
 
-bool share_threads(const std::vector<InputEvidence>& files) {
+bool share_threads(const std::vector<InputReading>& files) {
   std::map<Print, std::size_t> known;
   for (std::size_t file = 0; file < files.size(); ++file)
     for (const ThreadTally& thread : evidence(files[file]).threads.all)
@@ -161,7 +161,7 @@ bool share_threads(const std::vector<InputEvidence>& files) {
   return false;
 }
 
-bool may_be_in_pieces(const std::vector<InputEvidence>& files, const std::vector<FileRank>& ranks,
+bool may_be_in_pieces(const std::vector<InputReading>& files, const std::vector<FileRank>& ranks,
                       const HeldElsewhere& merge) {
   std::set<std::uint64_t> ids;
   for (const ThreadTally& thread : evidence(files[merge.file]).threads.all) ids.insert(thread.id);
@@ -182,7 +182,7 @@ bool is_same_thread(const ThreadTally& thread, const std::vector<ThreadTally>& t
 }
 
 // Adds the files with parts of `whole`; `inside` lie in its time.
-void add_parts(const std::vector<InputEvidence>& files, std::size_t whole,
+void add_parts(const std::vector<InputReading>& files, std::size_t whole,
                const std::vector<std::size_t>& inside, std::vector<HeldElsewhere>& parts) {
   const std::vector<ThreadTally>& threads = evidence(files[whole]).threads.all;
   std::map<std::uint64_t, ThreadTally> sums;
@@ -204,7 +204,7 @@ void add_parts(const std::vector<InputEvidence>& files, std::size_t whole,
 
 }  // namespace
 
-std::vector<HeldElsewhere> find_parts(const std::vector<InputEvidence>& files,
+std::vector<HeldElsewhere> find_parts(const std::vector<InputReading>& files,
                                       const std::vector<FileRank>& ranks,
                                       const std::vector<bool>& stays) {
   // The files of a rank, a recorder and a clock.

@@ -3,7 +3,6 @@
 #include "base/arithmetic.h"
 #include "clock/time_map.h"
 #include "identity/evidence/recorder_evidence.h"
-#include "identity/repeats/contents.h"
 
 #include <fmt/format.h>
 
@@ -57,9 +56,26 @@ struct ComposersMerge {
   std::optional<std::int64_t> sync_us;
 };
 
+struct HeldInputs {
+  // Numbers of the traces, ascending: that of an input, or a larger one for a trace that is no
+  // input. Two merges that hold the same trace have the same number.
+  std::vector<std::size_t> traces;
+  bool is_part = false;  // some events of the traces may be missing
+};
+
+// Finds the traces that each input holds. A trace holds itself; a merge holds the traces of its
+// inputs, even if they are not inputs now. A merge of ours notes its inputs, which are recognised
+// by these rules:
+// 1. A trace has the noted tally.
+// 2. A trace that has grown since begins like the noted one.
+// 3. For merges without noted tallies: rank and times agree, and the number of events or the name.
+//
+// A merge of Composer's holds those of Composer's traces whose threads and clock syncs it contains
+// at the same times. This includes traces, and merges of Composer's, that are known only from the
+// notes of a merge of ours.
 class HeldFinder {
  public:
-  HeldFinder(const std::vector<InputEvidence>& files, const std::vector<FileRank>& ranks)
+  HeldFinder(const std::vector<InputReading>& files, const std::vector<FileRank>& ranks)
       : files_(files), ranks_(ranks), held_(files.size()), is_begun_(files.size()) {}
 
   std::vector<HeldInputs> run() {
@@ -80,7 +96,7 @@ class HeldFinder {
   }
 
  private:
-  const FileEvidence& evidence(std::size_t file) const { return files_[file].evidence; }
+  const FileEvidence& evidence(std::size_t file) const { return files_[file].reading.evidence; }
   const EventTally& tally(std::size_t file) const { return evidence(file).tally; }
   bool is_of_ours(std::size_t file) const { return !evidence(file).inputs.empty(); }
   bool is_of_composers_merger(std::size_t file) const {
@@ -249,7 +265,7 @@ class HeldFinder {
     return std::nullopt;
   }
 
-  const std::vector<InputEvidence>& files_;
+  const std::vector<InputReading>& files_;
   const std::vector<FileRank>& ranks_;
   std::vector<HeldInputs> held_;
   std::vector<bool> is_begun_;  // for merges of ours: find_in_ours() has begun
@@ -260,47 +276,28 @@ class HeldFinder {
   std::map<std::size_t, const MergedInput*> noted_;  // traces that are no input but have stamps
 };
 
-}  // namespace
-
-std::vector<HeldInputs> find_held_inputs(const std::vector<InputEvidence>& files,
-                                         const std::vector<FileRank>& ranks) {
-  return HeldFinder(files, ranks).run();
-}
-
-namespace {
-
 using Files = std::vector<std::size_t>;
 
-// Ranks are assigned only for those that may: that copies the evidence.
-bool may_repeat(const std::vector<InputEvidence>& files) {
+bool may_repeat(const std::vector<InputReading>& files) {
   if (files.size() < 2) return false;
   std::set<std::pair<std::uint64_t, std::uint64_t>> known;
   std::set<std::int64_t> ranks;
   return std::ranges::any_of(
              files,
-             [&](const InputEvidence& file) {
-               const EventTally& tally = file.evidence.tally;
-               const std::optional<std::int64_t> rank = said_rank(file.evidence);
-               return file.evidence.was_merged() || (rank && !ranks.insert(*rank).second) ||
+             [&](const InputReading& file) {
+               const FileEvidence& evidence = file.reading.evidence;
+               const EventTally& tally = evidence.tally;
+               const std::optional<std::int64_t> rank = said_rank(evidence);
+               return evidence.was_merged() || (rank && !ranks.insert(*rank).second) ||
                       (!tally.empty() && !known.emplace(tally.events, tally.sum_ns).second);
              }) ||
          share_threads(files);
 }
 
-std::vector<FileRank> assigned_ranks(const std::vector<InputEvidence>& files) {
-  std::vector<Input> inputs;
-  std::vector<FileEvidence> evidence;
-  for (const InputEvidence& file : files) {
-    inputs.push_back(file.input);
-    evidence.push_back(file.evidence);
-  }
-  return assign_ranks(inputs, evidence);
-}
-
 class RepeatFinder {
  public:
-  explicit RepeatFinder(const std::vector<InputEvidence>& files)
-      : files_(files), ranks_(assigned_ranks(files)), stays_(files.size(), true) {
+  explicit RepeatFinder(const std::vector<InputReading>& files)
+      : files_(files), ranks_(assign_ranks(files)), stays_(files.size(), true) {
     for (std::size_t file = 0; file < files.size(); ++file) original_.push_back(file);
   }
 
@@ -318,7 +315,7 @@ class RepeatFinder {
   }
 
  private:
-  const FileEvidence& evidence(std::size_t file) const { return files_[file].evidence; }
+  const FileEvidence& evidence(std::size_t file) const { return files_[file].reading.evidence; }
   const std::string& path(std::size_t file) const { return files_[file].input.path; }
 
   void leave_copies_out() {
@@ -360,7 +357,7 @@ class RepeatFinder {
   }
 
   void find_holders() {
-    held_ = find_held_inputs(files_, ranks_);
+    held_ = HeldFinder(files_, ranks_).run();
     for (std::size_t file = 0; file < files_.size(); ++file) {
       Files& traces = held_[file].traces;
       for (std::size_t& trace : traces)
@@ -490,7 +487,7 @@ class RepeatFinder {
     repeats_.push_back({file, std::move(words)});
   }
 
-  const std::vector<InputEvidence>& files_;
+  const std::vector<InputReading>& files_;
   std::vector<FileRank> ranks_;
   std::vector<bool> stays_;
   Files original_;  // the original of each copy
@@ -503,12 +500,11 @@ class RepeatFinder {
 
 ProblemCounts Repeat::problems() const {
   ProblemCounts counts;
-  counts.add(Problem::repeated, 0);
-  counts.explain(Problem::repeated, words);
+  counts.add(Problem::repeated, 0, 1, words);
   return counts;
 }
 
-std::vector<Repeat> find_repeats(const std::vector<InputEvidence>& files) {
+std::vector<Repeat> find_repeats(const std::vector<InputReading>& files) {
   if (!may_repeat(files)) return {};
   return RepeatFinder(files).run();
 }

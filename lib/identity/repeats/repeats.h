@@ -1,48 +1,15 @@
-// Inputs whose events others hold too: which traces an input holds, and which inputs are
-// repeats.
+// Inputs whose events others hold too.
 #pragma once
 
 #include "base/problems.h"
-#include "identity/evidence/file_evidence.h"
 #include "identity/ranks/ranks.h"
-#include "input/input_list.h"
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace traceloom {
-
-// find_held_inputs: finds the traces that each input holds. A trace holds itself; a merge holds the
-// traces of its inputs, even if they are not inputs now.
-//
-//   std::vector<HeldInputs> held = find_held_inputs(files, ranks);
-//   held[0].traces      // {0}, or {1, 2, 3} for a merge
-
-// An input and its evidence. Both must outlive this object.
-struct InputEvidence {
-  const Input& input;
-  const FileEvidence& evidence;
-};
-
-struct HeldInputs {
-  // Numbers of the traces, ascending: that of an input, or a larger one for a trace that is no
-  // input. Two merges that hold the same trace have the same number.
-  std::vector<std::size_t> traces;
-  bool is_part = false;  // some events of the traces may be missing
-};
-
-// Returns one entry an input. A merge of ours notes its inputs, which are recognised by these
-// rules:
-// 1. A trace has the noted tally.
-// 2. A trace that has grown since begins like the noted one.
-// 3. For merges without noted tallies: rank and times agree, and the number of events or the name.
-//
-// A merge of Composer's holds those of Composer's traces whose threads and clock syncs it contains
-// at the same times. This includes traces, and merges of Composer's, that are known only from the
-// notes of a merge of ours.
-std::vector<HeldInputs> find_held_inputs(const std::vector<InputEvidence>& files,
-                                         const std::vector<FileRank>& ranks);
 
 // find_repeats: finds the inputs whose events others also hold, by one rule for all commands, so
 // that each event counts once.
@@ -71,6 +38,42 @@ struct Repeat {
 //
 // It costs next to nothing if no input was merged and no two have the same number of events with
 // the same times.
-std::vector<Repeat> find_repeats(const std::vector<InputEvidence>& files);
+std::vector<Repeat> find_repeats(const std::vector<InputReading>& files);
+
+// Files that hold the same events as others though nothing in them says so: parts of a capture, and
+// merges by other tools. They are recognised by what each of their threads holds.
+//
+//   for (const HeldElsewhere& file : find_foreign_merges(files, ranks, stays)) leave_out(file);
+
+// A file whose events the owners hold together.
+struct HeldElsewhere {
+  std::size_t file = 0;
+  std::set<std::size_t> owners;
+};
+
+// Finds merges of files of at least two ranks that stay. Such tools write new process and thread
+// numbers, may move the times of a rank, and may drop events, so threads are compared by their
+// number of events, the distances of their starts, and their durations. A merge has either all
+// threads of its inputs and as many events as they, or threads that it shares with one file each.
+// It says no rank but one of theirs. Time: linear in threads, as long as no file has the threads
+// of others.
+std::vector<HeldElsewhere> find_foreign_merges(const std::vector<InputReading>& files,
+                                               const std::vector<FileRank>& ranks,
+                                               const std::vector<bool>& stays);
+
+// Whether files share threads at all, which takes no ranks to tell.
+bool share_threads(const std::vector<InputReading>& files);
+
+// Whether the merge may as well be a capture in pieces: nothing says a rank, and the numbers of its
+// threads are those of the owners.
+bool may_be_in_pieces(const std::vector<InputReading>& files, const std::vector<FileRank>& ranks,
+                      const HeldElsewhere& merge);
+
+// Finds files with a part of another file of their rank and recorder: each of its threads is as in
+// the other file, or it makes up the other file together with the rest of its parts. Time: linear
+// in files of a rank that follow each other.
+std::vector<HeldElsewhere> find_parts(const std::vector<InputReading>& files,
+                                      const std::vector<FileRank>& ranks,
+                                      const std::vector<bool>& stays);
 
 }  // namespace traceloom

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "clock/alignment.h"
-#include "identity/evidence/file_evidence.h"
+#include "identity/evidence/file_reading.h"
 #include "merge/facts/file_survey.h"
 #include "merge/options/merge_options.h"
 #include "merge/plan/plan.h"
