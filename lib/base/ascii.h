@@ -1,11 +1,14 @@
 // Small tools for short texts, which run without a call: they are in the inner loops.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace traceloom {
 
@@ -30,6 +33,16 @@ inline std::string to_lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = to_lower(c);
   return lower;
+}
+
+// Returns the number that all of the text says, as std::from_chars reads it: nullopt for any other
+// text, and for a number that does not fit.
+template <class Number>
+std::optional<Number> whole_number(std::string_view text, int base = 10) {
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number, base);
+  return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
 }
 
 // same_text(): whether two texts are equal, for short ones without a call.

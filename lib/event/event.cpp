@@ -1,10 +1,9 @@
 #include "event/event.h"
 
+#include "base/ascii.h"
 #include "base/json_string.h"
 
-#include <charconv>
 #include <cstddef>
-#include <system_error>
 
 namespace traceloom {
 namespace {
@@ -50,14 +49,6 @@ bool is_plain_integer(std::string_view value) {
          value.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Parses digits without quotes.
-std::optional<std::int64_t> integer_in(std::string_view digits) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
 }  // namespace
 
 std::string decoded(std::string_view value) {
@@ -73,8 +64,8 @@ std::string canonical_id(std::string_view value) {
 }
 
 std::optional<std::int64_t> json_integer(std::string_view value) {
-  const std::optional<std::int64_t> plain = integer_in(value);
-  return plain ? plain : integer_in(canonical_id(value));
+  const auto plain = whole_number<std::int64_t>(value);
+  return plain ? plain : whole_number<std::int64_t>(canonical_id(value));
 }
 
 namespace {

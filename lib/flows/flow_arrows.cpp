@@ -1,6 +1,7 @@
 #include "flows/flow_arrows.h"
 
 #include "base/arithmetic.h"
+#include "base/ascii.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "base/units.h"
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <functional>
 #include <iterator>
 #include <utility>
@@ -92,11 +92,7 @@ constexpr std::uint64_t kHexIds = 0x94057b7ef767814f;
 std::optional<std::uint64_t> number_of(std::string_view digits, int base) {
   if (digits.empty() || digits.front() == '0') return std::nullopt;
   if (digits.find_first_of("ABCDEF") != std::string_view::npos) return std::nullopt;
-  std::uint64_t number = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, number, base);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return number;
+  return whole_number<std::uint64_t>(digits, base);
 }
 
 // Returns a number for an id. Ids mostly follow each other, and so must their numbers, so that

@@ -1,10 +1,10 @@
 #include "select/selection.h"
 
+#include "base/ascii.h"
 #include "base/problems.h"
 #include "base/units.h"
 
 #include <algorithm>
-#include <charconv>
 #include <re2/re2.h>
 #include <tuple>
 
@@ -17,11 +17,8 @@ bool is_in(const std::vector<NumberRange>& ranges, std::int64_t number) {
 }
 
 std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t number = -1;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || rest != end || number < 0) return std::nullopt;
-  return number;
+  const auto number = whole_number<std::int64_t>(text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 std::optional<std::vector<NumberRange>> parse_number_ranges(std::string_view text) {

@@ -1,11 +1,11 @@
 #include "select/step_marks.h"
 
 #include "base/arithmetic.h"
+#include "base/ascii.h"
 #include "base/json_walk.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -17,11 +17,7 @@ std::optional<std::int64_t> torch_step(const Event& event) {
   const std::string_view name = event.text(Key::name);
   if (!name.starts_with(kName) || event.text(Key::cat) == "\"gpu_user_annotation\"")
     return std::nullopt;
-  std::int64_t number = 0;
-  const char* const end = name.data() + name.size() - 1;
-  const auto [stop, error] = std::from_chars(name.data() + kName.size(), end, number);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return number;
+  return whole_number<std::int64_t>(name.substr(kName.size(), name.size() - 1 - kName.size()));
 }
 
 std::optional<std::int64_t> composer_batch(const Event& event) {

@@ -1,5 +1,6 @@
 #include "merge/facts/ids.h"
 
+#include "base/ascii.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 
@@ -147,11 +148,9 @@ std::string_view merged_hex_key(std::string_view json_value, std::string& scratc
   if (!json_value.starts_with(kBefore) || !json_value.ends_with('"')) return {};
   const std::string_view digits =
       json_value.substr(kBefore.size(), json_value.size() - kBefore.size() - 1);
-  std::uint64_t number = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, number, 16);
-  if (error != std::errc{} || stop != end) return {};
-  scratch = std::to_string(number);
+  const auto number = whole_number<std::uint64_t>(digits, 16);
+  if (!number) return {};
+  scratch = std::to_string(*number);
   return scratch;
 }
 

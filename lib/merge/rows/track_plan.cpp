@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <tuple>
 
@@ -22,11 +21,8 @@ constexpr std::int64_t kMaxPid = 4'294'967'295;  // Perfetto's pids have 32 bits
 
 // Returns the whole number if it can be a tid, else nullopt.
 std::optional<std::uint32_t> plain_tid(std::string_view canonical) {
-  std::uint32_t tid = 0;
-  const char* const end = canonical.data() + canonical.size();
-  const auto [stop, error] = std::from_chars(canonical.data(), end, tid);
-  if (error != std::errc{} || stop != end || tid == 0) return std::nullopt;
-  return tid;
+  const auto tid = whole_number<std::uint32_t>(canonical);
+  return tid && *tid > 0 ? tid : std::nullopt;
 }
 
 // Drops processes without events, but keeps the main process of a rank that has no other.

@@ -2,12 +2,12 @@
 // threads gathered into them.
 #pragma once
 
+#include "base/ascii.h"
 #include "identity/ranks/ranks.h"
 #include "merge/facts/file_survey.h"
 #include "merge/options/merge_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -35,9 +35,7 @@ struct NaturalId {
 
  private:
   std::tuple<int, std::int64_t, std::string_view> key() const {
-    std::int64_t number = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc{} && stop == text.data() + text.size()) return {0, number, {}};
+    if (const auto number = whole_number<std::int64_t>(text)) return {0, *number, {}};
     return {1, 0, text};
   }
 };
