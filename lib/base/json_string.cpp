@@ -236,23 +236,6 @@ std::string json_string(std::string_view text) {
   return json;
 }
 
-bool is_clean_json_string(std::string_view body) {
-  while (true) {
-    body.remove_prefix(plain_prefix(body));
-    if (body.empty()) return true;
-    std::size_t length = 0;
-    if (body[0] == '\\') {
-      length = clean_escape_length(body);
-    } else if (byte_at(body, 0) >= 0x80) {
-      const Sequence sequence = first_sequence(body);
-      if (sequence.well_formed) length = sequence.length;
-    }
-    if (length == 0)
-      return false;  // a quote, a control character, or a broken escape or UTF-8 sequence
-    body.remove_prefix(length);
-  }
-}
-
 StringFaults find_string_faults(std::string_view body) {
   StringFaults faults;
   while (true) {
@@ -264,17 +247,21 @@ StringFaults find_string_faults(std::string_view body) {
       if (length == 0) {
         std::string character;
         length = append_escape(character, body);
-        faults.bad_escape |= length != 2 * kUnicodeEscapeLength;
+        (length == 2 * kUnicodeEscapeLength ? faults.surrogate_pair : faults.bad_escape) = true;
       }
     } else if (byte_at(body, 0) >= 0x80) {
       const Sequence sequence = first_sequence(body);
       length = sequence.length;
       faults.invalid_utf8 |= !sequence.well_formed;
     } else {
-      faults.control_character |= byte_at(body, 0) < 0x20;
+      (byte_at(body, 0) < 0x20 ? faults.control_character : faults.quote) = true;
     }
     body.remove_prefix(length);
   }
+}
+
+bool is_clean_json_string(std::string_view body) {
+  return find_string_faults(body) == StringFaults{};
 }
 
 std::string to_valid_utf8(std::string_view text) {

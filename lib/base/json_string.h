@@ -29,11 +29,14 @@ std::string json_string(std::string_view text);
 // is a valid JSON string without surrogate escapes (which one viewer refuses).
 bool is_clean_json_string(std::string_view body);
 
-// The faults of a string that decode_json_string() repairs. A surrogate pair is no fault.
+// What a string has that is_clean_json_string() refuses. Repairs count the first three.
 struct StringFaults {
   bool control_character = false;
   bool bad_escape = false;  // an unknown one, or half a surrogate pair
   bool invalid_utf8 = false;
+  bool surrogate_pair = false;
+  bool quote = false;
+  bool operator==(const StringFaults&) const = default;
 };
 StringFaults find_string_faults(std::string_view body);
 

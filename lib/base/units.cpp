@@ -49,14 +49,9 @@ std::optional<Decimal> take_decimal(std::string_view& text) {
   return number;
 }
 
+// No digits are 0.
 std::optional<std::uint64_t> to_integer(std::string_view digits) {
-  std::uint64_t value = 0;
-  for (const char c : digits) {
-    if (__builtin_mul_overflow(value, std::uint64_t{10}, &value)) return std::nullopt;
-    if (__builtin_add_overflow(value, static_cast<std::uint64_t>(c - '0'), &value))
-      return std::nullopt;
-  }
-  return value;
+  return digits.empty() ? 0 : whole_number<std::uint64_t>(digits);
 }
 
 // Returns number * factor without its fraction, or nullopt if the product does not fit.
@@ -127,7 +122,8 @@ std::uint64_t thousandths(std::uint64_t magnitude, std::uint64_t factor) {
   return static_cast<std::uint64_t>((Wide{magnitude} * 1000 + factor / 2) / factor);
 }
 
-constexpr std::size_t kMostRanges = 8;
+// The most ranges or ranks of a list that has to stay short.
+constexpr std::size_t kMostWords = 8;
 
 template <class Ranks>
 std::vector<RankRange> ranges_of(const Ranks& ranks) {
@@ -141,44 +137,17 @@ std::vector<RankRange> ranges_of(const Ranks& ranks) {
   return ranges;
 }
 
-std::string one_by_one(const std::vector<RankRange>& ranges, std::string_view between) {
-  std::string words;
-  for (const RankRange& range : ranges)
-    for (std::int64_t rank = range.first; rank <= range.last; ++rank)
-      words += fmt::format("{}{}", words.empty() ? "" : between, rank);
-  return words;
-}
-
-std::string one_by_one_to_the_last(const std::vector<RankRange>& ranges) {
-  std::vector<std::string> words;
-  std::int64_t left = 0;
-  for (const RankRange& range : ranges)
-    for (std::int64_t rank = range.first; rank <= range.last; ++rank)
-      if (words.size() < kMostRanges)
-        words.push_back(std::to_string(rank));
-      else
-        ++left;
-  if (left > 0) words.push_back(fmt::format("{} more", left));
-  if (words.size() < 2) return words.empty() ? std::string() : words.front();
-  const std::string last = std::move(words.back());
-  words.pop_back();
-  return fmt::format("{} and {}", fmt::join(words, ", "), last);
-}
-
-std::string as_ranges(const std::vector<RankRange>& ranges, std::string_view between,
-                      std::size_t most) {
-  std::string words;
-  std::int64_t left = 0;
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const auto [first, last] = ranges[i];
-    if (i >= most) {
-      left += last - first + 1;
-      continue;
-    }
-    if (i > 0) words += between;
-    words += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+std::string_view between_ranks(RankStyle style) {
+  switch (style) {
+    case RankStyle::option:
+      return ",";
+    case RankStyle::all:
+      return " and ";
+    case RankStyle::either:
+      return " or ";
+    default:
+      return ", ";
   }
-  return left > 0 ? fmt::format("{} and {} more", words, left) : words;
 }
 
 template <class Ranks>
@@ -204,21 +173,27 @@ std::string plural(std::uint64_t number, std::string_view one, std::string_view 
 }
 
 std::string rank_list(const std::vector<RankRange>& ranges, RankStyle style) {
-  switch (style) {
-    case RankStyle::option:
-      return as_ranges(ranges, ",", ranges.size());
-    case RankStyle::sentence:
-      return as_ranges(ranges, ", ", kMostRanges);
-    case RankStyle::each:
-      return one_by_one(ranges, ", ");
-    case RankStyle::named:
-      return one_by_one_to_the_last(ranges);
-    case RankStyle::all:
-      return one_by_one(ranges, " and ");
-    case RankStyle::either:
-      break;
-  }
-  return one_by_one(ranges, " or ");
+  const bool is_short = style == RankStyle::sentence || style == RankStyle::named;
+  std::vector<std::string> words;
+  std::int64_t left = 0;
+  const auto add = [&](std::int64_t first, std::int64_t last) {
+    if (is_short && words.size() == kMostWords)
+      left += last - first + 1;
+    else
+      words.push_back(first == last ? std::to_string(first) : fmt::format("{}-{}", first, last));
+  };
+  for (const auto [first, last] : ranges)
+    if (style == RankStyle::option || style == RankStyle::sentence)
+      add(first, last);
+    else
+      for (std::int64_t rank = first; rank <= last; ++rank) add(rank, rank);
+  if (left > 0) words.push_back(fmt::format("{} more", left));
+  const std::string last = words.empty() ? std::string() : std::move(words.back());
+  if (words.size() < 2) return last;
+  words.pop_back();
+  const std::string_view between = between_ranks(style);
+  return fmt::format("{}{}{}", fmt::join(words, between),
+                     left > 0 || style == RankStyle::named ? " and " : between, last);
 }
 
 std::string ranks_words(const std::vector<std::int64_t>& ranks, RankStyle style) {
