@@ -41,6 +41,10 @@ class EventKeyTable {
     const Slot& slot = slots_[hash(packed)];
     return slot.packed == packed && slot.size == size ? slot.key : Key::count_;
   }
+  // The same for a name of any length.
+  constexpr Key find(std::string_view name) const {
+    return name.size() <= sizeof(std::uint64_t) ? find(pack(name), name.size()) : Key::count_;
+  }
 
  private:
   struct Slot {

@@ -3,6 +3,8 @@
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/event_timing.h"
+#include "scan/event_key.h"
+#include "scan/event_walk.h"
 
 #include <algorithm>
 #include <array>
@@ -173,81 +175,17 @@ void append_nested(std::string& out, std::string_view value, Repairs& repairs) {
   out += '}';
 }
 
-struct Member {
-  std::string_view key;  // the text between the quotes, as written
-  std::string_view value;
+struct Member : EventMember {
   Key known;  // Key::count_ if the key is not in enum Key
 };
 
-Key find_key(std::string_view written) {
-  const std::string name = decode_json_string(written);
-  for (std::size_t i = 0; i < kKeyCount; ++i)
-    if (name == key_name(static_cast<Key>(i))) return static_cast<Key>(i);
-  return Key::count_;
-}
-
-// Walks the members of an event. It must find the ends of values exactly as EventScanner does, or
-// the two would disagree about events that are not JSON: an escaped quote is no quote even outside
-// strings, a brace always is a brace, and a plain value ends at the next quote or brace.
-class MemberReader {
- public:
-  explicit MemberReader(std::string_view event) : text_(event) {}
-
-  bool next(Member& member) {
-    const std::size_t token = text_.find_first_of("\"}", at_);
-    comma_last_ = text_.substr(at_, token - at_).find(',') != std::string_view::npos;
-    if (text_[token] == '}') return false;
-    const std::size_t key_end = string_end(text_, token);
-    const std::size_t value = text_.find_first_not_of(kSpace, text_.find(':', key_end) + 1);
-    at_ = value_end(value);
-    member.key = unquoted(text_.substr(token, key_end - token));
-    member.value = text_.substr(value, at_ - value);
-    member.known = find_key(member.key);
-    return true;
-  }
-
-  // Valid once next() has returned false.
-  bool has_trailing_comma() const { return comma_last_; }
-
- private:
-  std::size_t value_end(std::size_t at) const {
-    if (text_[at] == '"') return string_end(text_, at);
-    if (text_[at] == '{') return nested_end(at, '}');
-    if (text_[at] == '[') return nested_end(at, ']');
-    std::size_t end = at;
-    while (text_[end] != '"' && text_[end] != '{' && text_[end] != '}') end += step(end);
-    end = trimmed(end);
-    return text_[end - 1] == ',' ? trimmed(end - 1) : end;
-  }
-
-  std::size_t nested_end(std::size_t at, char closer) const {
-    const char opener = text_[at];
-    std::size_t depth = 0;
-    while (at < text_.size()) {
-      if (text_[at] == opener) ++depth;
-      if (text_[at] == closer && --depth == 0) return at + 1;
-      at = text_[at] == '"' ? string_end(text_, at) : at + step(at);
-    }
-    return at;
-  }
-
-  // Returns the length of one character outside strings, or of a backslash and the character after
-  // it.
-  std::size_t step(std::size_t at) const {
-    return text_[at] == '\\' && (text_[at + 1] == '"' || text_[at + 1] == '\\') ? 2 : 1;
-  }
-  std::size_t trimmed(std::size_t end) const { return text_.find_last_not_of(kSpace, end - 1) + 1; }
-
-  std::string_view text_;
-  std::size_t at_ = 1;
-  bool comma_last_ = false;
-};
-
-std::vector<Member> members_of_event(std::string_view event, Repairs& repairs) {
+std::vector<Member> known_members(std::string_view event, Repairs& repairs) {
   std::vector<Member> members;
-  MemberReader reader(event);
-  for (Member member; reader.next(member);) members.push_back(member);
-  if (reader.has_trailing_comma()) repairs.note(Problem::trailing_comma);
+  for (const EventMember& member : members_of_event(event))
+    members.push_back({member, kEventKeys.find(decode_json_string(member.key))});
+  const char* const last_end = members.back().value.data() + members.back().value.size();
+  if (event.find(',', static_cast<std::size_t>(last_end - event.data())) != std::string_view::npos)
+    repairs.note(Problem::trailing_comma);
   return members;
 }
 
@@ -306,7 +244,7 @@ bool is_clean_event(const Event& event) {
 
 std::string repair_event(const Event& event, ProblemCounts& problems) {
   Repairs repairs;
-  std::vector<Member> members = members_of_event(event.raw, repairs);
+  std::vector<Member> members = known_members(event.raw, repairs);
   drop_duplicates(members, repairs);
   std::string out;
   out.reserve(event.raw.size());

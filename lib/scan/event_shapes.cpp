@@ -34,12 +34,6 @@ bool is_nested(char first) {
   return first == '{' || first == '[';
 }
 
-std::uint8_t field_of(std::string_view name) {
-  const Key key =
-      name.size() <= 8 ? kEventKeys.find(EventKeyTable::pack(name), name.size()) : Key::count_;
-  return static_cast<std::uint8_t>(key);
-}
-
 }  // namespace
 
 // Splits the text of one event into nodes. The text must be strict JSON without escapes.
@@ -86,7 +80,9 @@ class EventShapes::Learner {
       skip_space();
       ++at_;  // the colon
       skip_space();
-      read_value(in_args ? std::uint8_t{kKeyCount} : field_of(name), in_args);
+      read_value(
+          in_args ? std::uint8_t{kKeyCount} : static_cast<std::uint8_t>(kEventKeys.find(name)),
+          in_args);
       skip_space();
     }
     ++at_;

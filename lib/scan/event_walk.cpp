@@ -4,8 +4,6 @@
 #include "base/json_string.h"
 #include "scan/event_key.h"
 
-#include <bit>
-#include <cstring>
 #include <string>
 
 namespace traceloom {
@@ -26,23 +24,9 @@ std::size_t skip_space(const char* text, std::size_t at) {
   return at;
 }
 
-std::uint64_t load_word(const char* bytes) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, bytes, sizeof word);
-  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-  return word;
-}
-
 }  // namespace
 
-struct EventWalk::Member {
-  std::size_t key_begin;
-  std::size_t key_end;
-  std::size_t value_begin;
-  std::size_t value_end;
-};
-
-std::size_t EventWalk::walk(std::size_t begin, Event& event) {
+std::size_t EventWalk::walk(std::size_t begin, Event& event, std::vector<Member>* members) {
   event.present = 0;
   event.flags = {};
   TextIndex::Tokens tokens(*index_, begin + 1);
@@ -76,8 +60,8 @@ std::size_t EventWalk::walk(std::size_t begin, Event& event) {
     }
     member.value_end = value_end;
     set_field(member, begin, event);
-    if (token < size_ && text_[token] == '"' && !is_known_gap(value_end, token) &&
-        !check_gap(value_end, token, true))
+    if (members != nullptr) members->push_back(member);
+    if (token < size_ && text_[token] == '"' && !check_gap(value_end, token, true))
       return kMalformed;
   }
   return close(value_end, token, event);
@@ -95,25 +79,12 @@ std::size_t EventWalk::close(std::size_t at, std::size_t token, Event& event) co
   return token + 1;
 }
 
-// True if the gap is ", " or equals the last gap between members.
-inline bool EventWalk::is_known_gap(std::size_t at, std::size_t token) const {
-  const std::size_t size = token - at;
-  if (size == 2) return text_[at] == ',' && text_[at + 1] == ' ';
-  return size > 0 && size == gap_size_ && token >= 8 &&
-         load_word(text_ + token - 8) >> (64 - 8 * size) == gap_bytes_;
-}
-
 // Accepts one comma (none before the first member) and any white space.
-bool EventWalk::check_gap(std::size_t at, std::size_t token, bool wants_comma) {
-  const std::size_t size = token - at;
+inline bool EventWalk::check_gap(std::size_t at, std::size_t token, bool wants_comma) const {
   at = skip_space(text_, at);
   if (wants_comma) {
     if (text_[at] != ',') return false;
     at = skip_space(text_, at + 1);
-    if (size > 0 && size <= 8 && token >= 8) {
-      gap_size_ = size;
-      gap_bytes_ = load_word(text_ + token - 8) >> (64 - 8 * size);
-    }
   }
   return at == token;
 }
@@ -132,17 +103,11 @@ inline std::size_t EventWalk::find_value(std::size_t key_end) const {
 
 // Returns the end of a number or literal: the comma before the next token, or the white space
 // before that comma. The code that reads or copies the value checks it.
-inline std::size_t EventWalk::scalar_end(std::size_t at, std::size_t token) {
+inline std::size_t EventWalk::scalar_end(std::size_t at, std::size_t token) const {
   if (token >= size_) return kCut;
   std::size_t end = token;
-  if (text_[token - 1] == ' ' && text_[token - 2] == ',') {
-    end -= 2;
-  } else if (gap_size_ > 0 && token >= at + gap_size_ && is_known_gap(token - gap_size_, token)) {
-    end -= gap_size_;
-  } else {
-    while (end > at && is_space(text_[end - 1])) --end;
-    if (end > at && text_[end - 1] == ',') --end;
-  }
+  while (end > at && is_space(text_[end - 1])) --end;
+  if (end > at && text_[end - 1] == ',') --end;
   while (end > at && is_space(text_[end - 1])) --end;
   return end > at && text_[at] != ',' ? end : kMalformed;
 }
@@ -202,12 +167,23 @@ void EventWalk::set_other(const Member& member, std::size_t begin, Event& event)
   event.flags.nested_value |= value.front() == '{' || value.front() == '[';
   const std::string_view key_text(text_ + member.key_begin, member.key_end - member.key_begin);
   if (key_text.find('\\') == std::string_view::npos) return;
-  const std::string plain = decode_json_string(key_text);
-  const Key key =
-      plain.size() <= 8 ? kEventKeys.find(EventKeyTable::pack(plain), plain.size()) : Key::count_;
+  const Key key = kEventKeys.find(decode_json_string(key_text));
   if (key == Key::count_) return;
   event.flags.escaped_key = true;
   event.set(key, member.value_begin - begin, member.value_end - begin);
+}
+
+std::vector<EventMember> members_of_event(std::string_view event) {
+  TextIndex index;
+  index.build(event);
+  std::vector<EventWalk::Member> places;
+  Event ignored;
+  EventWalk(index, event).walk(0, ignored, &places);
+  std::vector<EventMember> members;
+  for (const EventWalk::Member& place : places)
+    members.push_back({event.substr(place.key_begin, place.key_end - place.key_begin),
+                       event.substr(place.value_begin, place.value_end - place.value_begin)});
+  return members;
 }
 
 }  // namespace traceloom

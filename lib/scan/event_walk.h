@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace traceloom {
 
@@ -23,18 +24,26 @@ inline bool failed(std::size_t at) {
   return at >= kMalformed;
 }
 
-// Reads a window of text; more text or a '\0' must follow the window. Keep the EventWalk for the
-// whole window: it remembers the white space that the producer writes between members.
+// Reads a window of text; more text or a '\0' must follow the window.
 class EventWalk {
  public:
+  // The places of a member's key, between its quotes, and of its value.
+  struct Member {
+    std::size_t key_begin;
+    std::size_t key_end;
+    std::size_t value_begin;
+    std::size_t value_end;
+  };
+
   EventWalk() = default;
   // `index` must belong to `window`; both must outlive the walk.
   EventWalk(const TextIndex& index, std::string_view window)
       : index_(&index), text_(window.data()), size_(window.size()) {}
 
   // Reads the event whose '{' stands at `begin`: fills fields, present and flags (except
-  // suspect_text) of `event`. Returns the position after its '}', kCut or kMalformed.
-  std::size_t walk(std::size_t begin, Event& event);
+  // suspect_text) of `event`, and adds all of its members to `members` if that is not null. Returns
+  // the position after its '}', kCut or kMalformed.
+  std::size_t walk(std::size_t begin, Event& event, std::vector<Member>* members = nullptr);
   // True if the event read last had no member at all.
   bool is_empty() const { return is_empty_; }
 
@@ -43,12 +52,9 @@ class EventWalk {
   std::size_t skip_list(std::size_t at) const;
 
  private:
-  struct Member;
-
-  bool is_known_gap(std::size_t at, std::size_t token) const;
-  bool check_gap(std::size_t at, std::size_t token, bool wants_comma);
+  bool check_gap(std::size_t at, std::size_t token, bool wants_comma) const;
   std::size_t find_value(std::size_t key_end) const;
-  std::size_t scalar_end(std::size_t at, std::size_t token);
+  std::size_t scalar_end(std::size_t at, std::size_t token) const;
   std::size_t skip_object(std::size_t at) const;
   std::size_t close(std::size_t at, std::size_t token, Event& event) const;
   void set_field(const Member& member, std::size_t begin, Event& event) const;
@@ -57,11 +63,15 @@ class EventWalk {
   const TextIndex* index_ = nullptr;
   const char* text_ = nullptr;
   std::size_t size_ = 0;
-  // The last comma and white space between two members, if they are at most eight bytes. They lie
-  // in the highest bytes of the word.
-  std::uint64_t gap_bytes_ = 0;
-  std::size_t gap_size_ = 0;
   bool is_empty_ = false;
 };
+
+// Returns the members of an event that EventScanner has read, in their order, also those that
+// stand twice.
+struct EventMember {
+  std::string_view key;  // the text between the quotes, as written
+  std::string_view value;
+};
+std::vector<EventMember> members_of_event(std::string_view event);
 
 }  // namespace traceloom
