@@ -1,6 +1,7 @@
 #include "merge/rows/input_tracks.h"
 
 #include "base/ascii.h"
+#include "json/json_document.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace traceloom {
 namespace {
@@ -182,102 +184,72 @@ bool is_composer_name(std::string_view process) {
   return process.starts_with("Rank ") && process.ends_with(" training loop process");
 }
 
+void name_process(std::string name, ProcessFacts& process) {
+  // Composer's merger may have put other ranks under the pid, after the rank that the pid belongs
+  // to.
+  if (process.composer_name.empty() && is_composer_name(name)) process.composer_name = name;
+  process.name = std::move(name);
+}
+
 // True for Kineto's names for the rows of a GPU.
 bool is_gpu_row_name(std::string_view thread) {
   return thread.starts_with("stream ") || thread.starts_with("Device ");
 }
 
-}  // namespace
-
-void MetadataNames::add(const Event& event) {
-  const std::string_view key = unquoted(event.text(Key::name));
-  if (key == "global_rank") {
-    const JsonDocument args(event.text(Key::args));
-    if (const JsonValue title = args["process"]; title.is_there())
-      note_process(event,
-                   [beside = BesideMain{title.string(), canonical_id(args["source_pid"].text())}](
-                       ProcessFacts& process) { process.beside_main = beside; });
-    return;
-  }
-  std::string_view member;
-  if (key == "process_name" || key == "thread_name") member = "name";
-  if (key == "process_labels") member = "labels";
-  if (key == "thread_sort_index" || key == "process_sort_index") member = "sort_index";
-  if (member.empty()) return;
-  const JsonDocument args(event.text(Key::args));
-  if (member == "sort_index")
-    add_sort_indexes(event, key == "process_sort_index", args.root());
-  else if (const JsonValue value = args[member]; value.is_there())
-    add_name(event, key, value.string());
-  if (key == "thread_name") add_row_source(event, args.root());
+void name_track(const std::string& name, TrackFacts& track) {
+  track.name = name;
+  (is_gpu_row_name(name) ? track.gpu_name : track.host_name) = name;
 }
 
-void MetadataNames::add_name(const Event& event, std::string_view key, const std::string& name) {
-  if (key == "process_labels")
-    return note_process(event, [name](ProcessFacts& process) { process.labels = name; });
-  if (key == "process_name")
-    return note_process(event, [name](ProcessFacts& process) {
-      process.name = name;
-      // Composer's merger may have put other ranks under the pid, after the rank that the pid
-      // belongs to.
-      if (process.composer_name.empty() && is_composer_name(name)) process.composer_name = name;
-    });
-  note_track(event, [name](TrackFacts& track) {
-    track.name = name;
-    (is_gpu_row_name(name) ? track.gpu_name : track.host_name) = name;
-  });
-}
-
-// Notes the index, and those that a merge has noted next to its own.
-void MetadataNames::add_sort_indexes(const Event& event, bool is_of_process, JsonValue args) {
-  const auto note = [&](std::string_view key, auto of_process, auto of_track) {
-    const JsonValue value = args[key];
-    if (!value.is_there()) return;
-    const std::optional<std::int64_t> index = json_integer(value.string());
-    if (is_of_process)
-      note_process(event, [=](ProcessFacts& process) { process.*of_process = index; });
-    else
-      note_track(event, [=](TrackFacts& track) { track.*of_track = index; });
-  };
-  note("sort_index", &ProcessFacts::sort_index, &TrackFacts::sort_index);
-  note(kSourceSortIndex, &ProcessFacts::source_sort_index, &TrackFacts::source_sort_index);
-  if (const JsonValue value = args[kProcessSortIndex]; value.is_there())
-    note_track(event, [index = json_integer(value.string())](TrackFacts& track) {
-      track.process_sort_index = index;
-    });
-}
-
-void MetadataNames::add_row_source(const Event& event, JsonValue args) {
+void note_row_source(JsonValue args, TrackFacts& track) {
   const std::string_view tid = args["source_tid"].text();
   if (tid.empty()) return;
-  RowSource source{canonical_id(tid)};
+  track.source = RowSource{canonical_id(tid)};
   const std::string_view pid = args["source_pid"].text();
-  if (!pid.empty()) {
-    source.process = BesideMain{args["process"].string(), canonical_id(pid)};
-    source.is_gpu = args["is_gpu"].text() == "true";
-  }
-  note_track(event, [source](TrackFacts& track) { track.source = source; });
+  if (pid.empty()) return;
+  track.source->process = BesideMain{args["process"].string(), canonical_id(pid)};
+  track.source->is_gpu = args["is_gpu"].text() == "true";
 }
 
-void MetadataNames::note_process(const Event& event, NoteOfProcess note) {
-  facts_.push_back({std::string(event.text(Key::pid)), {}, std::move(note), {}});
-}
+}  // namespace
 
-void MetadataNames::note_track(const Event& event, NoteOfTrack note) {
-  facts_.push_back(
-      {std::string(event.text(Key::pid)), std::string(event.text(Key::tid)), {}, std::move(note)});
-}
-
-void MetadataNames::give_to(FileSurvey& survey, const StringTable& tracks) const {
+void note_metadata(const Event& event, const StringTable& tracks, FileSurvey& survey) {
+  const JsonDocument args(event.text(Key::args));
+  const std::string_view key = unquoted(event.text(Key::name));
+  const std::string pid = canonical_id(event.text(Key::pid));
   std::string scratch;
-  for (const Fact& fact : facts_) {
-    if (fact.of_process) {
-      fact.of_process(survey.processes[canonical_id(fact.pid)]);
-      continue;
-    }
-    const std::optional<std::uint32_t> track = tracks.find(track_key(fact.pid, fact.tid, scratch));
-    if (track) fact.of_track(survey.tracks[*track]);
+  const std::optional<std::uint32_t> number =
+      tracks.find(track_key(event.text(Key::pid), event.text(Key::tid), scratch));
+  TrackFacts* const track = number ? &survey.tracks[*number] : nullptr;
+  const auto index_in = [&](std::string_view member, std::optional<std::int64_t>& index) {
+    if (const JsonValue value = args[member]; value.is_there())
+      index = json_integer(value.string());
+  };
+  if (key == "global_rank") {
+    if (const JsonValue title = args["process"]; title.is_there())
+      survey.processes[pid].beside_main =
+          BesideMain{title.string(), canonical_id(args["source_pid"].text())};
+  } else if (key == "process_labels") {
+    if (const JsonValue labels = args["labels"]; labels.is_there())
+      survey.processes[pid].labels = labels.string();
+  } else if (key == "process_name") {
+    if (const JsonValue name = args["name"]; name.is_there())
+      name_process(name.string(), survey.processes[pid]);
+  } else if (key == "process_sort_index" &&
+             (args["sort_index"].is_there() || args[kSourceSortIndex].is_there())) {
+    index_in("sort_index", survey.processes[pid].sort_index);
+    index_in(kSourceSortIndex, survey.processes[pid].source_sort_index);
   }
+  if (track == nullptr) return;
+  if (key == "thread_name") {
+    if (const JsonValue name = args["name"]; name.is_there()) name_track(name.string(), *track);
+    note_row_source(args.root(), *track);
+  } else if (key == "thread_sort_index") {
+    index_in("sort_index", track->sort_index);
+    index_in(kSourceSortIndex, track->source_sort_index);
+  }
+  if (key == "thread_sort_index" || key == "process_sort_index")
+    index_in(kProcessSortIndex, track->process_sort_index);
 }
 
 }  // namespace traceloom

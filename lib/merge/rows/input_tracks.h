@@ -4,14 +4,11 @@
 
 #include "base/string_table.h"
 #include "event/event.h"
-#include "json/json_document.h"
 #include "merge/facts/file_survey.h"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace traceloom {
 
@@ -112,36 +109,10 @@ class GpuRowFinder {
   std::optional<std::string_view> gpu_;  // what gpu_of() returned for it
 };
 
-// MetadataNames: gathers what metadata events say of the tracks and processes of a file: names,
-// labels, places in the order of rows, and what a merge has noted of its rows.
-//
-//   chunk.names.add(event);                          // in parallel, for each chunk
-//   chunk.names.give_to(survey, track_ids);          // in file order: the last one stands
-
-class MetadataNames {
- public:
-  // Ignores metadata of other kinds.
-  void add(const Event& event);
-  // `tracks` are the track_key()s of the survey's tracks; other tracks have no row and are skipped.
-  void give_to(FileSurvey& survey, const StringTable& tracks) const;
-
- private:
-  using NoteOfProcess = std::function<void(ProcessFacts&)>;
-  using NoteOfTrack = std::function<void(TrackFacts&)>;
-  // What an event says: one of the notes is set.
-  struct Fact {
-    std::string pid;
-    std::string tid;
-    NoteOfProcess of_process;
-    NoteOfTrack of_track;
-  };
-  void note_process(const Event& event, NoteOfProcess note);
-  void note_track(const Event& event, NoteOfTrack note);
-  void add_name(const Event& event, std::string_view key, const std::string& name);
-  void add_sort_indexes(const Event& event, bool is_of_process, JsonValue args);
-  void add_row_source(const Event& event, JsonValue args);
-
-  std::vector<Fact> facts_;
-};
+// Adds to the survey what a metadata event says of a track or process of the file: its name, labels,
+// place in the order of rows, and what a merge has noted of the row. `tracks` are the track_key()s
+// of the survey's tracks; other tracks have no row and are skipped. Call it in file order: the last
+// event of a kind stands.
+void note_metadata(const Event& event, const StringTable& tracks, FileSurvey& survey);
 
 }  // namespace traceloom

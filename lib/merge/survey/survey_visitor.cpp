@@ -61,7 +61,11 @@ struct SurveyVisitor::Chunk : ChunkResult {
   ReadingPart reading;
   StringTable track_texts;  // track_key()s
   std::vector<TrackFacts> tracks;
-  MetadataNames names;
+  struct NamingEvent {
+    std::string text;
+    Event event;  // its raw text is gone when the chunk is taken
+  };
+  std::vector<NamingEvent> names;  // for note_metadata()
   StringTable metadata_texts;
   std::vector<KeptMetadata> metadata;
   EventFacts facts;
@@ -95,7 +99,7 @@ struct SurveyVisitor::Chunk : ChunkResult {
         metadata.push_back({std::string(event.raw), event.offset, counts_each_time});
       return;
     }
-    names.add(event);
+    names.push_back({std::string(event.raw), event});
   }
 
   void add_ids(const Event& event, std::int64_t start_ns, TrackFacts& track,
@@ -239,7 +243,10 @@ void SurveyVisitor::take(ChunkResult& result, std::size_t file) {
   if (!chunk.asyncs.empty()) asyncs_[file].take(chunk.asyncs);
   add_dumps(chunk, survey);
   add_tracks(chunk, file);
-  chunk.names.give_to(survey, track_ids_[file]);
+  for (Chunk::NamingEvent& naming : chunk.names) {
+    naming.event.raw = naming.text;
+    note_metadata(naming.event, track_ids_[file], survey);
+  }
   for (KeptMetadata& event : chunk.metadata)
     if (event.counts_each_time || is_new(metadata_texts_[file], event.text))
       survey.metadata.push_back(std::move(event));
