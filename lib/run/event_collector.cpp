@@ -506,8 +506,8 @@ EventCollector::EventCollector(std::size_t files, bool keep_going, const WantedC
     : keep_going_(keep_going), wanted_(wanted), files_(files) {}
 
 std::unique_ptr<ChunkResult> EventCollector::make_result() {
-  std::unique_ptr<ChunkResult> chunk = pool_.take();
-  static_cast<Chunk&>(*chunk).events.want(wanted_);
+  auto chunk = std::make_unique<Chunk>();
+  chunk->events.want(wanted_);
   return chunk;
 }
 

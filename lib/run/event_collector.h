@@ -52,7 +52,6 @@ class EventCollector : public FileVisitor {
 
   Args wanted_args() const override { return Args::skip; }
   std::unique_ptr<ChunkResult> make_result() override;
-  void recycle(std::unique_ptr<ChunkResult> result) override { pool_.give_back(std::move(result)); }
   void visit(ChunkResult& result, std::size_t file, const Event& event) override;
   void take(ChunkResult& result, std::size_t file) override;
   void end_file(std::size_t file, const FileEnd& end) override;
@@ -63,11 +62,12 @@ class EventCollector : public FileVisitor {
     ChunkEvents events;
     FlowEnds flow_ends;  // filled only if arrows are wanted, as the next one
     DisplacedEnds displaced_ends;
-    void reset() {
+    bool reset() override {
       problems = {};
       events.reset();
       flow_ends.clear();
       displaced_ends = {};
+      return true;
     }
   };
   class PairReader;
@@ -85,7 +85,6 @@ class EventCollector : public FileVisitor {
   ArrowTally arrows_;                  // arrows of that file, if they are wanted
   DisplacedEnds displaced_ends_;       // likewise
   OverlongWork overlong_;              // of that file
-  ResultPool<Chunk> pool_;
 };
 
 }  // namespace traceloom

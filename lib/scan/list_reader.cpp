@@ -39,7 +39,21 @@ bool ChunkReader::next(Chunk& chunk) {
 
 // These functions stand here and not next to scan_files(), so that a program that reads a file
 // without scan_files() does not need TBB, which that uses.
-void FileVisitor::recycle(std::unique_ptr<ChunkResult>) {}
+std::unique_ptr<ChunkResult> FileVisitor::take_result() {
+  std::unique_lock lock(mutex_);
+  if (recycled_.empty()) {
+    lock.unlock();
+    return make_result();
+  }
+  std::unique_ptr<ChunkResult> result = std::move(recycled_.back());
+  recycled_.pop_back();
+  return result;
+}
+void FileVisitor::recycle(std::unique_ptr<ChunkResult> result) {
+  if (!result->reset()) return;
+  const std::lock_guard lock(mutex_);
+  recycled_.push_back(std::move(result));
+}
 void FileVisitor::finish_chunk(ChunkResult&) {}
 void FileVisitor::fail_file(std::size_t, const Error& error) {
   throw error;
@@ -61,7 +75,7 @@ ScannedText scan_text(FileVisitor& visitor, std::size_t file, std::string_view t
                       std::uint64_t offset, Position position, Behind behind) {
   thread_local EventScanner scanner;  // keeps its bitmaps from chunk to chunk
   ScannedText scanned;
-  scanned.result = visitor.make_result();
+  scanned.result = visitor.take_result();
   scanner.start(text, offset, position, scanned.problems, behind, visitor.wanted_args());
   while (const Event* event = scanner.next()) {
     ++scanned.events;

@@ -47,6 +47,9 @@ struct FileEnd {
 class ChunkResult {
  public:
   virtual ~ChunkResult() = default;
+  // Makes the result fit for another chunk, so that its memory is used again. Returns false if it
+  // is to be destroyed.
+  virtual bool reset() { return false; }
   ProblemCounts problems;  // for the visitor's visit(); scan_files does not use it
 };
 
@@ -57,10 +60,11 @@ class FileVisitor {
   // Args::skip is faster; the events are the same, but flags.strict is not set. It is called often.
   virtual Args wanted_args() const { return Args::read; }
 
-  // Returns a result for the next chunk; must be thread-safe. Used results come back through
-  // recycle(), so that their memory can be reused.
+  // Makes a result for a chunk; must be thread-safe.
   virtual std::unique_ptr<ChunkResult> make_result() = 0;
-  virtual void recycle(std::unique_ptr<ChunkResult> result);
+  // Returns a result that has been recycled, or else a new one. Both functions are thread-safe.
+  std::unique_ptr<ChunkResult> take_result();
+  void recycle(std::unique_ptr<ChunkResult> result);
 
   // Visits one event of `file`, in file order within a chunk. It is called for several chunks at a
   // time. The event is valid only during the call; its text stays until the chunk is finished.
@@ -79,6 +83,10 @@ class FileVisitor {
   // end_file() is then not called for this one. It is called at most once a file. It is never
   // called for an exception of the visitor itself, which always stops everything.
   virtual void fail_file(std::size_t file, const Error& error);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ChunkResult>> recycled_;
 };
 
 // The default for the largest single event that is kept; a larger one is Problem::event_too_large.
@@ -109,34 +117,5 @@ void scan_inputs(const std::vector<Input>& inputs, FileVisitor& visitor,
 // Does the same for files that go by their paths.
 void scan_files(const std::vector<std::string>& paths, FileVisitor& visitor,
                 const ScanOptions& options);
-
-// ResultPool: keeps the results of finished chunks, so that their memory can be reused.
-//
-//   std::unique_ptr<ChunkResult> make_result() override { return pool_.take(); }
-//   void recycle(std::unique_ptr<ChunkResult> result) override {
-//   pool_.give_back(std::move(result)); }
-
-// `Chunk` is a ChunkResult with a function reset(), which the pool calls before it reuses one.
-// Thread-safe.
-template <class Chunk>
-class ResultPool {
- public:
-  std::unique_ptr<ChunkResult> take() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<Chunk>();
-    std::unique_ptr<ChunkResult> chunk = std::move(free_.back());
-    free_.pop_back();
-    return chunk;
-  }
-  void give_back(std::unique_ptr<ChunkResult> chunk) {
-    static_cast<Chunk&>(*chunk).reset();
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(chunk));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<ChunkResult>> free_;
-};
 
 }  // namespace traceloom

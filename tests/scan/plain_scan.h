@@ -154,7 +154,7 @@ class Recorder : public FileVisitor {
   std::vector<FoundFile> files;
   std::vector<std::size_t> order;  // order in which the files ended
 
- private:
+ protected:
   struct Result : ChunkResult {
     std::size_t file = 0;
     std::vector<FoundEvent> events;

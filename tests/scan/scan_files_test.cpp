@@ -64,21 +64,27 @@ void append_events(std::string& text, std::size_t size) {
 }  // namespace
 
 TEST_CASE("scan_files: never holds more chunks than it is told to, and gives the same") {
-  // Counts the results that are out: made, and neither recycled nor gone.
+  // Counts the results that are out: made, and not recycled.
   class Counting : public Recorder {
    public:
     using Recorder::Recorder;
     std::unique_ptr<ChunkResult> make_result() override {
       const int now = ++out;
       for (int most = peak; now > most && !peak.compare_exchange_weak(most, now);) continue;
-      return Recorder::make_result();
-    }
-    void recycle(std::unique_ptr<ChunkResult> result) override {
-      --out;
-      Recorder::recycle(std::move(result));
+      return std::make_unique<Counted>(out);
     }
     std::atomic<int> out = 0;
     std::atomic<int> peak = 0;
+
+   private:
+    struct Counted : Result {
+      explicit Counted(std::atomic<int>& now_out) : out(now_out) {}
+      bool reset() override {
+        --out;
+        return false;
+      }
+      std::atomic<int>& out;
+    };
   };
   const std::string text = random_trace({.seed = 3, .events = 60'000});
   REQUIRE(text.size() > 6 * kChunkBytes);
@@ -303,18 +309,22 @@ TEST_CASE("scan_files: damage of the packing is told at the end of the file") {
 
 TEST_CASE("scan_files: results are made, finished and recycled one for one") {
   struct Counter : FileVisitor {
+    struct Counted : ChunkResult {
+      explicit Counted(std::atomic<int>& resets) : recycled(resets) {}
+      bool reset() override {
+        ++recycled;
+        return false;
+      }
+      std::atomic<int>& recycled;
+    };
     std::unique_ptr<ChunkResult> make_result() override {
       ++made;
-      return std::make_unique<ChunkResult>();
+      return std::make_unique<Counted>(recycled);
     }
     void visit(ChunkResult&, std::size_t, const Event&) override { ++visits; }
     void finish_chunk(ChunkResult&) override { ++finished; }
     void take(ChunkResult&, std::size_t) override { ++taken; }
     void end_file(std::size_t, const FileEnd& end) override { events += end.events; }
-    void recycle(std::unique_ptr<ChunkResult> result) override {
-      REQUIRE(result);
-      ++recycled;
-    }
     std::atomic<int> made{0}, finished{0}, recycled{0}, visits{0};
     int taken = 0;
     std::uint64_t events = 0;
@@ -337,6 +347,39 @@ TEST_CASE("scan_files: results are made, finished and recycled one for one") {
   CHECK(counter.taken == 8);
   CHECK(counter.visits == static_cast<int>(counter.events));
   CHECK(last == 2 * text.size());
+}
+
+TEST_CASE("scan_files: results that can be reset are used again") {
+  struct Reusing : FileVisitor {
+    struct Result : ChunkResult {
+      int visits = 0;
+      bool reset() override {
+        visits = 0;
+        return true;
+      }
+    };
+    std::unique_ptr<ChunkResult> make_result() override {
+      ++made;
+      return std::make_unique<Result>();
+    }
+    void visit(ChunkResult& result, std::size_t, const Event&) override {
+      ++static_cast<Result&>(result).visits;
+    }
+    void take(ChunkResult& result, std::size_t) override {
+      visits += static_cast<Result&>(result).visits;
+    }
+    void end_file(std::size_t, const FileEnd& end) override { events += end.events; }
+    int made = 0;
+    int visits = 0;
+    std::uint64_t events = 0;
+  };
+  std::string text = "[";
+  append_events(text, 3 * kChunkBytes);
+  const TemporaryFolder folder;
+  Reusing visitor;
+  scan_files({folder.write("t.json", text)}, visitor, {.threads = 1});
+  CHECK(visitor.made == 1);
+  CHECK(visitor.visits == static_cast<int>(visitor.events));
 }
 
 TEST_CASE("scan_files: no file at all is no work") {

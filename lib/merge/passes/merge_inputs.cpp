@@ -80,9 +80,6 @@ class OnePassVisitor : public FileVisitor {
     chunk->written = write_.make_result();
     return chunk;
   }
-  void recycle(std::unique_ptr<ChunkResult> result) override {
-    write_.recycle(std::move(static_cast<Chunk&>(*result).written));
-  }
   void visit(ChunkResult& result, std::size_t file, const Event& event) override {
     Chunk& chunk = static_cast<Chunk&>(result);
     const EventTiming timing = write_.time(*chunk.written, event);
@@ -106,6 +103,7 @@ class OnePassVisitor : public FileVisitor {
   struct Chunk : ChunkResult {
     std::unique_ptr<ChunkResult> survey;
     std::unique_ptr<ChunkResult> written;
+    bool reset() override { return survey->reset() && written->reset(); }
   };
   SurveyVisitor& survey_;
   WriteVisitor& write_;

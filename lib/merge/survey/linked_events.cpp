@@ -1,5 +1,6 @@
 #include "merge/survey/linked_events.h"
 
+#include "base/ascii.h"
 #include "event/event_timing.h"
 #include "merge/facts/file_survey.h"
 #include "merge/facts/ids.h"
@@ -7,7 +8,6 @@
 #include "scan/begin_end.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -145,11 +145,8 @@ std::uint32_t LinkedEvents::text(std::string_view first, std::string_view second
 }
 
 std::uint64_t LinkedEvents::id(std::string_view key) {
-  std::uint64_t number = 0;
-  const char* const end = key.data() + key.size();
-  const auto [stop, error] = std::from_chars(key.data(), end, number);
-  if (error == std::errc{} && stop == end && number < kOddId) return number;
-  return kOddId | odd_ids_.intern(key);
+  const auto number = whole_number<std::uint64_t>(key);
+  return number && *number < kOddId ? *number : kOddId | odd_ids_.intern(key);
 }
 
 void LinkedEvents::add(const Event& event, std::int64_t ns, std::uint32_t row, bool kept,
@@ -260,8 +257,7 @@ class FlowStarts : public FileVisitor {
   std::vector<std::vector<std::uint64_t>> take_startless() { return std::move(startless_); }
 
   Args wanted_args() const override { return Args::skip; }  // nothing is written here
-  std::unique_ptr<ChunkResult> make_result() override { return pool_.take(); }
-  void recycle(std::unique_ptr<ChunkResult> result) override { pool_.give_back(std::move(result)); }
+  std::unique_ptr<ChunkResult> make_result() override { return std::make_unique<Chunk>(); }
 
   void visit(ChunkResult& result, std::size_t file, const Event& event) override {
     const bool is_slice = begins_slice(event);
@@ -314,15 +310,15 @@ class FlowStarts : public FileVisitor {
     FlowLabel flow_label;
     std::string scratch;
 
-    void reset() {
+    bool reset() override {
       found = {};
       tracks.reset();
       problems = {};
+      return true;
     }
   };
 
   const MergePlan& plan_;
-  ResultPool<Chunk> pool_;
   FoundFlows file_;  // those of the file that is being read
   std::vector<std::vector<std::uint64_t>> startless_;
 };

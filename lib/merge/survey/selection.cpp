@@ -121,7 +121,7 @@ struct SelectionChunk : ChunkResult {
     const std::string list = is_json_string(category) ? decoded(category) : "";
     categories.emplace(chosen_category(list));
   }
-  void reset() {
+  bool reset() override {
     rows.clear();
     counts = nullptr;
     slices.clear();
@@ -136,6 +136,7 @@ struct SelectionChunk : ChunkResult {
     tracks.reset();
     last_category.reset();
     problems = {};
+    return true;
   }
 };
 
@@ -212,8 +213,7 @@ class SelectionVisitor : public FileVisitor {
   }
 
   Args wanted_args() const override { return Args::skip; }  // nothing is written here
-  std::unique_ptr<ChunkResult> make_result() override { return pool_.take(); }
-  void recycle(std::unique_ptr<ChunkResult> result) override { pool_.give_back(std::move(result)); }
+  std::unique_ptr<ChunkResult> make_result() override { return std::make_unique<SelectionChunk>(); }
 
   void visit(ChunkResult& result, std::size_t file, const Event& event) override {
     SelectionChunk& chunk = static_cast<SelectionChunk&>(result);
@@ -406,7 +406,6 @@ class SelectionVisitor : public FileVisitor {
   std::set<std::string> categories_;
   CycleTimes cycles_;
   std::unique_ptr<CurrentFile> current_;
-  ResultPool<SelectionChunk> pool_;
 };
 
 }  // namespace

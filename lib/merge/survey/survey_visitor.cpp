@@ -75,6 +75,11 @@ struct SurveyVisitor::Chunk : ChunkResult {
   ProblemCounts timing_problems;  // counted where events are written, not here
   FilterFacts filter;
 
+  bool reset() override {
+    *this = Chunk();
+    return true;
+  }
+
   TrackFacts& track(const Event& event) {
     const std::string_view pid = event.text(Key::pid);
     const std::string_view tid = event.text(Key::tid);

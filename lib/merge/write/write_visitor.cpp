@@ -81,7 +81,10 @@ std::unique_ptr<BlockOutput> make_block_output(const MergePlan& plan, MergeOutpu
 
 struct WriteVisitor::Chunk : ChunkResult {
   WriteState state;
-  void reset() { state.reset(); }
+  bool reset() override {
+    state.reset();
+    return true;
+  }
 };
 
 WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, const MemoryPlan& memory)
@@ -93,8 +96,7 @@ WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, const Mem
       max_open_begins_(memory.max_open_begins),
       problems_(plan.files.size()),
       events_(plan.files.size()),
-      text_bytes_(plan.files.size()),
-      pool_(std::make_unique<ResultPool<Chunk>>()) {
+      text_bytes_(plan.files.size()) {
   for (std::size_t file = 0; file < plan.files.size(); ++file) writers_.emplace_back(plan, file);
 }
 
@@ -125,11 +127,7 @@ void WriteVisitor::write_head() {
 }
 
 std::unique_ptr<ChunkResult> WriteVisitor::make_result() {
-  return pool_->take();
-}
-
-void WriteVisitor::recycle(std::unique_ptr<ChunkResult> result) {
-  pool_->give_back(std::move(result));
+  return std::make_unique<Chunk>();
 }
 
 void WriteVisitor::visit(ChunkResult& result, std::size_t file, const Event& event) {

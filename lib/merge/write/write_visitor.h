@@ -98,7 +98,6 @@ class WriteVisitor : public FileVisitor {
   void write_head();
 
   std::unique_ptr<ChunkResult> make_result() override;
-  void recycle(std::unique_ptr<ChunkResult> result) override;
   void visit(ChunkResult& result, std::size_t file, const Event& event) override;
   // The two halves of visit(). Problems of the timing are counted once.
   EventTiming time(ChunkResult& result, const Event& event) const;
@@ -135,7 +134,6 @@ class WriteVisitor : public FileVisitor {
   LastEnds last_ends_;                   // the ends of events of that file
   std::optional<Unplanned> unplanned_;
   std::atomic<bool> stopped_ = false;  // unplanned_ is set; for other threads
-  std::unique_ptr<ResultPool<Chunk>> pool_;
 };
 
 }  // namespace traceloom
