@@ -1,6 +1,5 @@
-#include "merge/slices/flow_binder.h"
-
 #include "flows/flow_arrows.h"
+#include "merge/survey/linked_events.h"
 #include "scan/event_scanner.h"
 
 #include <doctest/doctest.h>

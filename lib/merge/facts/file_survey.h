@@ -5,7 +5,6 @@
 #include "base/string_table.h"
 #include "identity/evidence/file_reading.h"
 #include "merge/facts/ids.h"
-#include "merge/slices/flow_binder.h"
 #include "merge/slices/slice_facts.h"
 #include "scan/scan_files.h"
 #include "select/step_marks.h"
@@ -24,6 +23,15 @@
 namespace traceloom {
 
 // FilterFacts: what only a filter has to know of a file.
+
+// A place where one or more flow events stand.
+struct FlowPlace {
+  std::int64_t ns = 0;
+  std::uint32_t row = 0;
+  bool binds_next = false;  // to the next slice, not to the one around
+
+  bool operator==(const FlowPlace&) const = default;
+};
 
 // Of one file, times as the file has them. Memory: 16 bytes for each place where a flow event
 // stands, the steps.

@@ -68,9 +68,9 @@ struct PlanOptions {
 // - An end (e, F) of an async operation stays if its begin does, and so does a step (T, p).
 // - An E stays if its B does.
 // - A flow event (s, t, f) stays if the slice stays that it is bound to (as viewers do it:
-//   flow_binder.h), its own name and category do not exclude it, and its arrow keeps its start and
-//   another end (if it has them). A flow event that is bound to no slice is judged by its own time,
-//   name and category.
+//   linked_events.h), its own name and category do not exclude it, and its arrow keeps its start
+//   and another end (if it has them). A flow event that is bound to no slice is judged by its own
+//   time, name and category.
 // - Each end of an arrow from file to file (PlanOptions::shared_flows) stays with its own slice
 //   alone.
 // - Metadata stays with its rank, and names stay with rows that have events.

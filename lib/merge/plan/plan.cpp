@@ -45,7 +45,7 @@ FilterPlan::FilterPlan(const MergeFilter& filter, const MergePlan& plan)
   std::vector<OutputProcess> rows;
   for (const OutputProcess& process : plan.tracks.processes()) {
     const bool wanted = wants_rank(process.rank);
-    processes_[std::to_string(process.pid)] = {process.rank, wanted, {kAllTime}};
+    processes_.push_back({process.rank, wanted, {kAllTime}});
     if (wanted) rows.push_back(process);
   }
   show(std::move(rows));
@@ -89,7 +89,7 @@ void FilterPlan::set_selection(Selection selection) {
 }
 
 void FilterPlan::move_origin(std::int64_t ns) {
-  for (auto& [pid, process] : processes_)
+  for (Process& process : processes_)
     for (TimeWindow& window : process.windows)
       window = {later_by(window.from_ns, ns), later_by(window.to_ns, ns)};
 }
@@ -99,7 +99,7 @@ void FilterPlan::find_windows(const MergePlan& plan) {
       window_of(filter_->time, saturating_subtract(plan.earliest_ns, plan.origin_ns));
   std::map<std::int64_t, std::vector<TimeWindow>> steps;
   if (filter_->steps) steps = find_steps(plan);
-  for (auto& [pid, process] : processes_) {
+  for (Process& process : processes_) {
     if (filter_->steps) {
       // A rank that says nothing of its steps uses those of the lowest rank that does.
       const auto found = steps.find(process.rank);
@@ -137,7 +137,7 @@ FilterPlan::File FilterPlan::plan_file(const MergePlan& plan, std::size_t file) 
   const FileSurvey& survey = plan.surveys[file];
   File planned{false, false, events_to_write(survey)};
   const std::vector<std::int64_t>& ranks = plan.tracks.ranks_of(file);
-  for (const auto& [pid, process] : processes_) {
+  for (const Process& process : processes_) {
     if (!process.wanted || !std::ranges::binary_search(ranks, process.rank)) continue;
     planned.wanted = true;
     if (survey.starts.empty()) continue;
@@ -151,15 +151,6 @@ FilterPlan::File FilterPlan::plan_file(const MergePlan& plan, std::size_t file) 
 bool FilterPlan::Process::contains(std::int64_t start_ns) const {
   return std::ranges::any_of(
       windows, [start_ns](const TimeWindow& window) { return window.contains(start_ns); });
-}
-
-const FilterPlan::Process& FilterPlan::process_of(const TrackTarget& target,
-                                                  FilterMemory& memory) const {
-  if (memory.target_ != &target) {
-    memory.target_ = &target;
-    memory.process_ = &processes_.find(target.pid)->second;
-  }
-  return *static_cast<const Process*>(memory.process_);
 }
 
 FilterMemory::Label FilterPlan::label_of(const Event& event, FilterMemory& memory) const {
@@ -194,7 +185,7 @@ bool FilterPlan::keeps(std::size_t file, const Event& event, const TrackTarget& 
 
 bool FilterPlan::accepts(const Event& event, const TrackTarget& target, const OutputTime& time,
                          FilterMemory& memory) const {
-  const Process& process = process_of(target, memory);
+  const Process& process = processes_[target.process];
   if (!process.wanted || !process.contains(time.start_ns)) return false;
   if (event.phase == 'X' && !time.is_endless() && !is_long_enough(time.duration_ns)) return false;
   return filter_->labels.empty() || label_of(event, memory).accepted;
@@ -202,9 +193,9 @@ bool FilterPlan::accepts(const Event& event, const TrackTarget& target, const Ou
 
 char FilterPlan::phase_of_flow(std::size_t file, const Event& event) const {
   if (event.phase != 't' || !needs_selection_) return event.phase;
-  const CutArrows& cuts = selection_.cuts[file];
-  if (std::ranges::binary_search(cuts.starts, event.offset)) return 's';
-  return std::ranges::binary_search(cuts.ends, event.offset) ? 'f' : 't';
+  const std::vector<CutStep>& cuts = selection_.cuts[file];
+  const auto cut = std::ranges::lower_bound(cuts, event.offset, {}, &CutStep::offset);
+  return cut != cuts.end() && cut->offset == event.offset ? cut->phase : 't';
 }
 
 bool FilterPlan::excludes(const Event& event, FilterMemory& memory) const {

@@ -111,8 +111,6 @@ class FilterMemory {
   };
   StringTable label_texts_;  // name, '\0', category as JSON text
   std::vector<Label> labels_;
-  const TrackTarget* target_ = nullptr;
-  const void* process_ = nullptr;  // the FilterPlan::Process of target_
   std::string scratch_;
 };
 
@@ -122,18 +120,18 @@ struct KeptCounts {
   std::uint64_t filtered = 0;
 };
 
-// Steps of arrows (t) that become the start or the end of their arrow, because the filter drops
-// what was on their other side. Both lists hold offsets, ascending.
-struct CutArrows {
-  std::vector<std::uint64_t> starts;
-  std::vector<std::uint64_t> ends;
+// A step of an arrow (t) that becomes the start (s) or the end (f) of its arrow, because the filter
+// drops what was on its other side.
+struct CutStep {
+  std::uint64_t offset = 0;
+  char phase = 0;
 };
 
 // The result of a look at all events (selection.h).
 struct Selection {
-  std::vector<KeptEvents> linked;  // one a file: events that stay or go with others
-  std::vector<CutArrows> cuts;     // one a file
-  std::vector<KeptCounts> events;  // one a file
+  std::vector<KeptEvents> linked;          // one a file: events that stay or go with others
+  std::vector<std::vector<CutStep>> cuts;  // one a file, ascending by offset
+  std::vector<KeptCounts> events;          // one a file
   // One a file: its counts by rank, for ranks that have any.
   std::vector<std::map<std::int64_t, KeptCounts>> events_of_rank;
   std::vector<OutputProcess> rows;      // the rows of the merge that have events left
@@ -182,7 +180,7 @@ class FilterPlan {
   bool excludes(const Event& event, FilterMemory& memory) const;
   // Returns whether an event that begins then on the track is in the time asked for.
   bool is_in_time(const TrackTarget& target, std::int64_t start_ns) const {
-    return processes_.find(target.pid)->second.contains(start_ns);
+    return processes_[target.process].contains(start_ns);
   }
   bool is_long_enough(std::int64_t duration_ns) const {
     return duration_ns >= filter_->min_duration_ns;
@@ -212,11 +210,10 @@ class FilterPlan {
   std::map<std::int64_t, std::vector<TimeWindow>> find_steps(const MergePlan& plan);
   File plan_file(const MergePlan& plan, std::size_t file) const;
   void show(std::vector<OutputProcess> rows);
-  const Process& process_of(const TrackTarget& target, FilterMemory& memory) const;
   FilterMemory::Label label_of(const Event& event, FilterMemory& memory) const;
 
   const MergeFilter* filter_;
-  std::map<std::string, Process, std::less<>> processes_;  // key: pid
+  std::vector<Process> processes_;  // as in TrackPlan::processes()
   std::vector<File> files_;
   bool needs_selection_ = false;
   std::optional<NumberRange> known_steps_;

@@ -109,10 +109,10 @@ class GpuRowFinder {
   std::optional<std::string_view> gpu_;  // what gpu_of() returned for it
 };
 
-// Adds to the survey what a metadata event says of a track or process of the file: its name, labels,
-// place in the order of rows, and what a merge has noted of the row. `tracks` are the track_key()s
-// of the survey's tracks; other tracks have no row and are skipped. Call it in file order: the last
-// event of a kind stands.
+// Adds to the survey what a metadata event says of a track or process of the file: its name,
+// labels, place in the order of rows, and what a merge has noted of the row. `tracks` are the
+// track_key()s of the survey's tracks; other tracks have no row and are skipped. Call it in file
+// order: the last event of a kind stands.
 void note_metadata(const Event& event, const StringTable& tracks, FileSurvey& survey);
 
 }  // namespace traceloom

@@ -167,8 +167,12 @@ TrackTarget target_of(const Process& process, const Place& place, RowNumbers& nu
   const auto thread = process.threads.find(place.thread);
   const std::uint32_t tid = thread == process.threads.end() ? process.main_tid : thread->second.tid;
   const auto number = static_cast<std::uint32_t>(numbers.size());
-  return {std::to_string(process.pid), std::to_string(tid), place.process.rank,
-          numbers.try_emplace({process.pid, tid}, number).first->second, false};
+  return {std::to_string(process.pid),
+          std::to_string(tid),
+          place.process.rank,
+          numbers.try_emplace({process.pid, tid}, number).first->second,
+          process.place,
+          false};
 }
 
 // A thread by its canonical ids. It may be written in several ways, 7 and "7", and share its
@@ -207,6 +211,7 @@ TrackPlan::TrackPlan(const std::vector<FileSurvey>& surveys,
   separate_sampled(order);
   for (std::size_t i = 0; i < order.size(); ++i) {
     Processes::value_type* const process = order[i];
+    process->second.place = static_cast<std::uint32_t>(i);
     processes_.push_back(describe(process->first, process->second, rows[i]));
     const std::vector<OutputTrack>& tracks = processes_.back().tracks;
     if (!tracks.empty()) process->second.main_tid = tracks.front().tid;

@@ -35,8 +35,9 @@ struct TrackTarget {
   std::string pid;
   std::string tid;
   std::int64_t rank = 0;
-  std::uint32_t number = 0;  // one for each pid and tid
-  bool has_begins = false;   // some event of its thread in the file is a begin (B)
+  std::uint32_t number = 0;   // one for each pid and tid
+  std::uint32_t process = 0;  // its place in TrackPlan::processes()
+  bool has_begins = false;    // some event of its thread in the file is a begin (B)
   bool is_same_place(const TrackTarget& other) const {
     return pid == other.pid && tid == other.tid && rank == other.rank && number == other.number;
   }

@@ -48,33 +48,6 @@ HostProcesses::const_iterator find_best(const HostProcesses& processes) {
                                   [](const auto& a, const auto& b) { return a.second < b.second; });
 }
 
-// The main processes of a rank so far.
-class MainProcesses {
- public:
-  explicit MainProcesses(std::int64_t rank) : rank_(std::to_string(rank)) {}
-
-  void add(const HostProcesses::value_type& process) {
-    for (const std::string& tid : process.second.tids) pids_[tid].insert(process.first);
-  }
-
-  // Returns whether a process with another pid has a thread with one of these tids. A pid that is
-  // the rank clashes with none: it is no pid of an operating system.
-  bool clash(const HostProcesses::value_type& process) const {
-    const auto is_other = [&](const std::string& pid) {
-      return pid != process.first && pid != rank_;
-    };
-    return process.first != rank_ &&
-           std::ranges::any_of(process.second.tids, [&](const std::string& tid) {
-             const auto found = pids_.find(tid);
-             return found != pids_.end() && std::ranges::any_of(found->second, is_other);
-           });
-  }
-
- private:
-  std::string rank_;
-  std::map<std::string, std::set<std::string>> pids_;  // key: tid
-};
-
 // Returns each pid with its events and threads in all files.
 HostProcesses sum_of(const std::vector<HostProcesses>& files) {
   HostProcesses sums;
@@ -140,13 +113,13 @@ class RankProcesses {
     processes.reserve(files.size());
     for (const std::size_t file : files) processes.push_back(host_processes(surveys_[file]));
     const HostProcesses sums = sum_of(processes);
-    MainProcesses known(rank);
     std::set<std::string> pids;    // pids of main processes
     std::set<std::string> others;  // pids next to a main process in some file
+    std::map<std::string, std::set<std::string>> pids_with;  // main processes by the tids they have
     const auto settle = [&](std::size_t i, const std::string& main) {
       main_[files[i]] = main;
       pids.insert(main);
-      known.add(*sums.find(main));
+      for (const std::string& tid : sums.find(main)->second.tids) pids_with[tid].insert(main);
       for (const auto& [pid, process] : processes[i])
         if (pid != main) others.insert(pid);
     };
@@ -160,12 +133,24 @@ class RankProcesses {
       std::erase_if(found, [&](const auto& process) { return !pids.contains(process.first); });
       if (!main_[files[i]] && !found.empty()) settle(i, find_best(found)->first);
     };
+    // Returns whether a main process with another pid has a thread with one of the tids. A pid that
+    // is the rank clashes with none: it is no pid of an operating system.
+    const auto clashes = [&, rank_pid = std::to_string(rank)](const std::string& pid) {
+      const auto is_other = [&](const std::string& main) {
+        return main != pid && main != rank_pid;
+      };
+      return pid != rank_pid &&
+             std::ranges::any_of(sums.find(pid)->second.tids, [&](const std::string& tid) {
+               const auto found = pids_with.find(tid);
+               return found != pids_with.end() && std::ranges::any_of(found->second, is_other);
+             });
+    };
     for (std::size_t i = 0; i < files.size(); ++i) settle_by_known(i);
     for (std::size_t i = 0; i < files.size(); ++i) {
       settle_by_known(i);
       const auto best = find_best(processes[i]);
       if (!main_[files[i]] && best != processes[i].end() && !others.contains(best->first) &&
-          !known.clash(*sums.find(best->first)))
+          !clashes(best->first))
         settle(i, best->first);
     }
   }

@@ -80,8 +80,9 @@ struct Process {
   std::vector<std::string> labels;
   std::optional<std::int64_t> sort_index;  // likewise, if a file has it
   bool has_counters = false;
-  // Both are given by TrackPlan, for the output.
+  // These are given by TrackPlan, for the output.
   std::int64_t pid = 0;
+  std::uint32_t place = 0;     // among the processes
   std::uint32_t main_tid = 1;  // for what has no thread of its own
 
   bool is_empty() const { return threads.empty() && !has_counters; }

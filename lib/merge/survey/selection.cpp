@@ -5,15 +5,12 @@
 #include "event/event_timing.h"
 #include "merge/edits/field_edits.h"
 #include "merge/rows/track_plan.h"
-#include "merge/slices/flow_binder.h"
 #include "merge/slices/slice_joiner.h"
 #include "merge/survey/linked_events.h"
 #include "scan/begin_end.h"
 #include "team/wire.h"
 
 #include <algorithm>
-#include <iterator>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,26 +23,18 @@
 
 namespace traceloom {
 
+// Divides time as TimeMap::joined() does: everything before the second cycle belongs to the first.
 void CycleTimes::add(const std::vector<MergedCycle>& cycles, std::int64_t ns) {
   if (cycles.empty()) return;
   if (times_.empty()) times_.resize(cycles.size());
-  if (ns < from_ns_ || ns > last_ns_) look_up(cycles, ns);
-  times_[cycle_].add(ns);
+  const auto later = std::ranges::upper_bound(cycles, ns, {}, &MergedCycle::first_ns);
+  times_[later == cycles.begin() ? 0 : static_cast<std::size_t>(later - cycles.begin()) - 1].add(
+      ns);
 }
 
 void CycleTimes::add(const CycleTimes& other) {
   if (times_.empty()) times_.resize(other.times_.size());
   for (std::size_t i = 0; i < other.times_.size(); ++i) times_[i].add(other.times_[i]);
-}
-
-// Divides time as TimeMap::joined() does: everything before the second cycle belongs to the first.
-void CycleTimes::look_up(const std::vector<MergedCycle>& cycles, std::int64_t ns) {
-  auto next = std::ranges::upper_bound(cycles, ns, {}, &MergedCycle::first_ns);
-  if (next == cycles.begin()) ++next;
-  const auto cycle = std::prev(next);
-  cycle_ = static_cast<std::size_t>(cycle - cycles.begin());
-  from_ns_ = cycle == cycles.begin() ? std::numeric_limits<std::int64_t>::min() : cycle->first_ns;
-  last_ns_ = next == cycles.end() ? std::numeric_limits<std::int64_t>::max() : next->first_ns - 1;
 }
 
 std::vector<MergedCycle> CycleTimes::left_of(const std::vector<MergedCycle>& cycles) const {
@@ -291,12 +280,10 @@ class SelectionVisitor : public FileVisitor {
       selection_.linked[file].add(event.offset, event.kept);
       count(file, event.row, event.kept, 1);
       if (event.kept) note_time(event.ns, cycles_);
-      CutArrows& cuts = selection_.cuts[file];
-      if (event.is_cut) (event.phase == 's' ? cuts.starts : cuts.ends).push_back(event.offset);
+      if (event.is_cut) selection_.cuts[file].push_back({event.offset, event.phase});
     }
     selection_.linked[file].finish();
-    std::ranges::sort(selection_.cuts[file].starts);
-    std::ranges::sort(selection_.cuts[file].ends);
+    std::ranges::sort(selection_.cuts[file], {}, &CutStep::offset);
     current_.reset();
   }
 

@@ -34,13 +34,7 @@ class CycleTimes {
   auto wired() { return std::tie(times_); }
 
  private:
-  void look_up(const std::vector<MergedCycle>& cycles, std::int64_t ns);
-
   std::vector<CommonTimes> times_;  // one a cycle, or none
-  // The cycle of the latest event and its bounds: the next event is mostly of the same cycle.
-  std::size_t cycle_ = 0;
-  std::int64_t from_ns_ = 0;
-  std::int64_t last_ns_ = -1;
 };
 
 // find_selection(): goes over all events with a plan, as the writer will, and finds what its filter
