@@ -1,5 +1,6 @@
 #include "trace_stats/read_captures.h"
 
+#include "analysis/devices/device_facts.h"
 #include "analysis/report.h"
 #include "base/problems.h"
 #include "base/units.h"
@@ -104,6 +105,20 @@ std::vector<Paths> joined_cycles(const Paths& paths) {
   return captures;
 }
 
+// Files of two runs in one folder would pass for one capture with the steps of both. Names may say
+// that one process wrote all files of a rank; else the ids of its launches tell.
+void refuse_several_runs(const Paths& paths, const Run& run) {
+  std::set<std::string> writers;
+  for (const std::string& path : paths) writers.merge(writers_of(path));
+  const std::vector<std::int64_t> ranks = ranks_of_several_runs(run);
+  if (ranks.empty() || (!writers.empty() && writers.size() <= run.ranks.size())) return;
+  throw Error(
+      paths.front(),
+      fmt::format("{} {} files of several runs (the ids of launches begin again), which are "
+                  "no capture: give each run a folder of its own",
+                  ranks_words(ranks, RankStyle::option), plural(ranks.size(), "has", "have")));
+}
+
 // The name of a folder or file without the way to it, which differs if it was named from elsewhere.
 std::string last_part(const std::string& name) {
   const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
@@ -160,6 +175,7 @@ Capture CaptureReader::read_one(const Paths& paths) {
   request.spread = true;
   const Run run = read_run(request);
   if (tool_team().is_first()) has_loss_ |= report_files(run.files, options_.verbosity);
+  refuse_several_runs(paths, run);
   return make_capture(run, paths.front());
 }
 

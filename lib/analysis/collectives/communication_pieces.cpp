@@ -248,8 +248,8 @@ void add_launch(const Run& run, const LaunchedBy& by, CommunicationPiece& piece)
   if (what.group_size == 0 && tells_ranks) what.group_size = op.ranks();
 }
 
-// Names a batch of messages, which NCCL sends and receives with one kernel. Its record and its range
-// say "coalesced" and not who is at the other ends, so it is no collective that other ranks have.
+// Names a batch of messages, which NCCL sends and receives with one kernel. Its record and its
+// range say "coalesced" and not who is at the other ends, so that no other rank has the same one.
 void name_batch(std::string_view kernel, Collective& what) {
   const bool is_named = is_point_to_point(what.name) || says_what_it_does(what.name);
   if (is_point_to_point(kernel) && !is_named) what.name = "coalesced send/recv";

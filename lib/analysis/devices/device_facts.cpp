@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -355,6 +356,48 @@ void note_no_devices(const Run& run, Report& report, std::string_view what_follo
   report.notes.push_back(
       fmt::format("{}: {}", rows.empty() ? "no device activity in these traces" : describe(rows),
                   what_follows));
+}
+
+namespace {
+
+// The calls of a file that launch work.
+struct FileCalls {
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t least_id = std::numeric_limits<std::int64_t>::max();
+  std::int64_t most_id = std::numeric_limits<std::int64_t>::min();
+
+  void add(const CallSpan& call) {
+    first_ns = std::min(first_ns, call.start_ns);
+    least_id = std::min(least_id, call.correlation);
+    most_id = std::max(most_id, call.correlation);
+  }
+};
+
+// Returns whether the ids of launches begin again in a later file: a process counts them on, so
+// that the later file is of another process.
+bool has_several_processes(const RankEvents& rank) {
+  std::map<std::size_t, FileCalls> files;
+  for (const EventColumns& part : rank.own_parts())
+    for (const CallSpan& call : part.calls)
+      if (call.correlation != kNoId) files[part.file].add(call);
+  std::vector<FileCalls> in_time;
+  in_time.reserve(files.size());
+  for (const auto& [file, calls] : files) in_time.push_back(calls);
+  std::ranges::sort(in_time, {}, &FileCalls::first_ns);
+  for (std::size_t i = 1; i < in_time.size(); ++i)
+    if (in_time[i].least_id <= in_time[i - 1].most_id) return true;
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> ranks_of_several_runs(const Run& run) {
+  std::vector<std::int64_t> ranks;
+  const auto find = [&](std::size_t rank) { return has_several_processes(run.ranks[rank]); };
+  for_each_rank<std::uint8_t>(run, all_ranks(run), find, [&](std::size_t rank, bool has_several) {
+    if (has_several) ranks.push_back(run.ranks[rank].rank);
+  });
+  return ranks;
 }
 
 }  // namespace traceloom

@@ -92,6 +92,10 @@ struct DeviceDoubts {
 // Returns the times at which whole programs ran on a rank's devices.
 Intervals find_programs(const Run& run, const RankEvents& rank);
 
+// Returns the ranks that have files of several processes, one after the other: the ids of launches
+// begin again.
+std::vector<std::int64_t> ranks_of_several_runs(const Run& run);
+
 // Adds a note that there is no work of devices, with the consequence `what_follows`. If there are
 // devices that are not understood, the note names these instead.
 void note_no_devices(const Run& run, Report& report, std::string_view what_follows);

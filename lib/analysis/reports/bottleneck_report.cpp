@@ -11,8 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <map>
 
 namespace traceloom {
 namespace {
@@ -289,45 +287,12 @@ void add_headline(Report& report, const Run& run, const Verdict& verdict,
   report.headline.push_back("Next: " + verdict.next);
 }
 
-// The calls of a file that launch work.
-struct FileCalls {
-  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t least_id = std::numeric_limits<std::int64_t>::max();
-  std::int64_t most_id = std::numeric_limits<std::int64_t>::min();
-
-  void add(const CallSpan& call) {
-    first_ns = std::min(first_ns, call.start_ns);
-    least_id = std::min(least_id, call.correlation);
-    most_id = std::max(most_id, call.correlation);
-  }
-};
-
-// Returns whether the ids of launches begin again in a later file: a process counts them on, so
-// that the later file is of another process.
-bool has_several_processes(const RankEvents& rank) {
-  std::map<std::size_t, FileCalls> files;
-  for (const EventColumns& part : rank.own_parts())
-    for (const CallSpan& call : part.calls)
-      if (call.correlation != kNoId) files[part.file].add(call);
-  std::vector<FileCalls> in_time;
-  in_time.reserve(files.size());
-  for (const auto& [file, calls] : files) in_time.push_back(calls);
-  std::ranges::sort(in_time, {}, &FileCalls::first_ns);
-  for (std::size_t i = 1; i < in_time.size(); ++i)
-    if (in_time[i].least_id <= in_time[i - 1].most_id) return true;
-  return false;
-}
-
 void note_several_runs(const Run& run, Report& report) {
   RankNotes notes;
-  const auto find = [&](std::size_t rank) { return has_several_processes(run.ranks[rank]); };
-  const auto note = [&](std::size_t rank, bool has_several) {
-    if (has_several)
-      notes.add(run.ranks[rank].rank,
-                "files of several runs (the ids of launches begin again), which this page counts "
-                "together: give the files of one run");
-  };
-  for_each_rank<std::uint8_t>(run, all_ranks(run), find, note);
+  for (const std::int64_t rank : ranks_of_several_runs(run))
+    notes.add(rank,
+              "files of several runs (the ids of launches begin again), which this page counts "
+              "together: give the files of one run");
   notes.append_to(report);
 }
 
