@@ -8,7 +8,11 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -80,6 +84,20 @@ bool meet(const Indices& some, const Indices& others) {
   return !both.empty();
 }
 
+// Inductor numbers the kernels of a program: triton_poi_fused_add_relu_3 is its fourth one. One
+// more kernel in front gives all later ones another number.
+struct TritonName {
+  std::string_view stem;  // "" for any other name
+  std::int64_t number = 0;
+};
+
+TritonName read_triton_name(std::string_view name) {
+  const std::size_t end = name.rfind('_');
+  if (!name.starts_with("triton_") || end == std::string_view::npos) return {};
+  const std::optional<std::int64_t> number = whole_number<std::int64_t>(name.substr(end + 1));
+  return number ? TritonName{name.substr(0, end), *number} : TritonName{};
+}
+
 // One side, with what is known of its rows so far.
 struct Side {
   const SideRank& rank;
@@ -103,6 +121,22 @@ struct Side {
     double sum = 0;
     for (const std::size_t row : of.*rows) sum += calls(row);
     return sum;
+  }
+  Indices by_number(const RowMatch& of) const {
+    Indices ordered = of.*rows;
+    std::ranges::stable_sort(
+        ordered, {}, [&](std::size_t row) { return read_triton_name(key(row).name).number; });
+    return ordered;
+  }
+  std::vector<std::string_view> names(const Indices& of) const {
+    std::vector<std::string_view> all;
+    for (const std::size_t row : of) all.push_back(key(row).name);
+    return all;
+  }
+  std::vector<std::int64_t> times(const Indices& of) const {
+    std::vector<std::int64_t> all;
+    for (const std::size_t row : of) all.push_back(rank.rows[row].total_ns);
+    return all;
   }
   // The rows in the order in which they run.
   Indices in_order(const RowMatch& of) const {
@@ -131,6 +165,35 @@ bool has_both(const RowMatch& rows) {
   return !rows.base.empty() && !rows.changed.empty();
 }
 
+// Pairs all of the shorter list with some of the longer one, both in order, so that the differences
+// of the pairs are smallest: [i] is the partner of i.
+Indices pair_in_order(const std::vector<std::int64_t>& shorter,
+                      const std::vector<std::int64_t>& longer) {
+  constexpr std::size_t kMostCells = 1'000'000;
+  const std::size_t spare = longer.size() - shorter.size();
+  Indices partners(shorter.size());
+  std::iota(partners.begin(), partners.end(), std::size_t{0});
+  if (spare == 0 || shorter.size() * (spare + 1) > kMostCells) return partners;
+  // [i][skipped]: the least sum for the first i, if so many of the longer list were passed over.
+  std::vector<std::vector<double>> least(shorter.size() + 1, std::vector<double>(spare + 1, 0));
+  for (std::size_t i = 0; i < shorter.size(); ++i)
+    for (std::size_t skipped = 0; skipped <= spare; ++skipped) {
+      const auto difference = [&](std::size_t passed) {
+        return least[i][passed] +
+               std::abs(static_cast<double>(shorter[i]) - static_cast<double>(longer[i + passed]));
+      };
+      double& sum = least[i + 1][skipped];
+      sum = difference(skipped);
+      if (skipped > 0) sum = std::min(sum, least[i + 1][skipped - 1]);
+    }
+  std::size_t skipped = spare;
+  for (std::size_t i = shorter.size(); i > 0; --i) {
+    while (skipped > 0 && least[i][skipped - 1] == least[i][skipped]) --skipped;
+    partners[i - 1] = i - 1 + skipped;
+  }
+  return partners;
+}
+
 class Matcher {
  public:
   Matcher(const SideRank& base, const SideRank& changed)
@@ -139,6 +202,7 @@ class Matcher {
         has_modules_(base_.names_modules() || changed_.names_modules()) {}
 
   std::vector<RowMatch> find() {
+    match_numbered();
     match_names();
     if (has_modules_) match_canonical_names(Modules::same);
     match_canonical_names(Modules::any);
@@ -189,6 +253,26 @@ class Matcher {
   void match_single(MatchLevel level, Property property) {
     for (const auto& [value, bucket] : buckets(property))
       if (bucket.base.size() == 1 && bucket.changed.size() == 1) add(level, bucket);
+  }
+
+  // Matches Triton's kernels without their numbers if the sides have other ones, in their order.
+  void match_numbered() {
+    const auto without_number = [](const RowKey& key) {
+      return std::tuple{key.role, key.module, std::string(read_triton_name(key.name).stem)};
+    };
+    for (const auto& [value, bucket] : buckets(without_number)) {
+      if (std::get<2>(value).empty() || !has_both(bucket)) continue;
+      const Indices base = base_.by_number(bucket);
+      const Indices changed = changed_.by_number(bucket);
+      if (base_.names(base) == changed_.names(changed)) continue;
+      const bool is_turned = base.size() > changed.size();
+      const Indices partners = is_turned
+                                   ? pair_in_order(changed_.times(changed), base_.times(base))
+                                   : pair_in_order(base_.times(base), changed_.times(changed));
+      for (std::size_t i = 0; i < partners.size(); ++i)
+        add(MatchLevel::canonical, {.base = {base[is_turned ? partners[i] : i]},
+                                    .changed = {changed[is_turned ? i : partners[i]]}});
+    }
   }
 
   void match_names() {

@@ -73,7 +73,10 @@ std::string canonical_name(std::string_view name);
 //
 //   for (const RowMatch& match : match_rows(base, changed)) use(match.base, match.changed);
 //
-// Each row is in one match. They are found in this order, each among the rows that are left:
+// Each row is in one match. Triton's kernels that are numbered otherwise on both sides come first:
+// triton_poi_fused_add_3 and triton_poi_fused_add_4 are the same if they are so by their order and,
+// where one side has more of them, by their times. Then rows are found in this order, each among
+// those that are left:
 // 1. the same name, role, operator and module; then the same name, role and operator, where all
 //    modules of a kernel that the other side does not have are one match (and all its modules, if
 //    only one side has such rows and both call it as often); then the same name and role;

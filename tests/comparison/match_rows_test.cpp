@@ -125,6 +125,32 @@ TEST_CASE("match_rows: kernels of Triton on both sides match alike in both direc
     }));
 }
 
+TEST_CASE("match_rows: kernels of Triton match by their order if they are numbered otherwise") {
+  const auto chain = [](const std::vector<std::int64_t>& times, int first) {
+    std::vector<SideRow> rows;
+    for (const std::int64_t ns : times) {
+      rows.push_back(kernel("relu", "triton_poi_fused_relu_" + std::to_string(first++)));
+      rows.back().total_ns = ns;
+    }
+    return rows;
+  };
+  const auto partners = [](const std::vector<SideRow>& base, const std::vector<SideRow>& changed) {
+    std::vector<std::vector<std::size_t>> found;
+    const std::vector<RowMatch> matches = match_rows(side_of(base), side_of(changed));
+    for (std::size_t row = 0; row < base.size(); ++row)
+      found.push_back(match_of_base(matches, row).changed);
+    return found;
+  };
+  using Partners = std::vector<std::vector<std::size_t>>;
+  // Another kernel took number 8, and the others count on: 9 stands before 10.
+  CHECK(partners(chain({200, 150, 90}, 8), chain({201, 149, 90}, 9)) == Partners{{0}, {1}, {2}});
+  CHECK(partners(chain({200, 150, 90}, 0), chain({150, 90}, 0)) == Partners{{}, {0}, {1}});
+  CHECK(partners(chain({200, 150, 90}, 0), chain({200, 90}, 0)) == Partners{{0}, {}, {1}});
+  CHECK(partners(chain({150, 90}, 0), chain({200, 151, 90}, 0)) == Partners{{1}, {2}});
+  // With the same numbers on both sides, the names tell more than the times.
+  CHECK(partners(chain({200, 150}, 0), chain({150, 200}, 0)) == Partners{{0}, {1}});
+}
+
 TEST_CASE("match_rows: rows without a partner are new or gone") {
   const SideRank base = side_of({kernel("a", "first"), kernel("c", "old"), kernel("b", "last")});
   const SideRank changed =
