@@ -174,15 +174,9 @@ std::vector<ArchivedRank> archived_ranks(const std::vector<RankPart>& parts,
   return ranks;
 }
 
-// The results of writing the parts; both vectors have one entry a file.
-struct Written {
-  std::vector<ProblemCounts> problems;
-  std::vector<std::uint64_t> events;
-};
-
 // Writes the trace of the rank that the plan has been narrowed to.
 void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_bytes,
-                MergeOutput& member, Written& written) {
+                MergeOutput& member, WrittenFiles& written) {
   WriteVisitor visitor(inputs.plan(), member, inputs.memory());
   visitor.write_head();
   inputs.scan(part.files, visitor, later_bytes);
@@ -190,14 +184,13 @@ void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_b
   inputs.check_unchanged(visitor, part.files);
   std::vector<ProblemCounts> problems(inputs.size());
   for (const std::size_t file : part.files) {
-    problems[file] = inputs.problems_of(file, visitor.problems()[file]);
-    written.problems[file].add(visitor.problems()[file]);
-    written.events[file] += visitor.events()[file];
+    problems[file] = inputs.problems_of(file, visitor.written()[file].problems);
+    written[file].add(visitor.written()[file]);
   }
   const FilterPlan* const filter = inputs.plan().filter ? &*inputs.plan().filter : nullptr;
   const bool selects = filter != nullptr && filter->needs_selection();
   const auto events_of = [&](std::size_t file, std::int64_t rank) {
-    return MergedRankEvents{inputs.plan().surveys[file].events, visitor.events()[file],
+    return MergedRankEvents{inputs.plan().surveys[file].events, visitor.written()[file].events,
                             selects ? filter->counts_of(file, rank).filtered : 0};
   };
   write_tail(inputs.plan(), events_of, problems, inputs.left_out(),
@@ -216,8 +209,7 @@ MergeSummary merge_to_archive(const MergeOptions& options) {
   const std::vector<RankPart> parts = parts_of(plan);
   const std::vector<ArchivedRank> ranks = archived_ranks(parts, origin_ns);
   archive.add("perfetto_manifest.json", perfetto_manifest(ranks, origin_ns));
-  Written written{std::vector<ProblemCounts>(inputs.size()),
-                  std::vector<std::uint64_t>(inputs.size())};
+  WrittenFiles written(inputs.size());
   std::uint64_t later_bytes = 0;
   for (const RankPart& part : parts) later_bytes += inputs.stored_bytes_of(part.files);
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -228,7 +220,7 @@ MergeSummary merge_to_archive(const MergeOptions& options) {
     });
   }
   narrow(plan, std::nullopt, origin_ns);
-  MergeSummary summary = inputs.summarize(written.problems, written.events);
+  MergeSummary summary = inputs.summarize(written);
   archive.complete();
   if (options.before_replacing) options.before_replacing(summary);
   archive.close();

@@ -46,13 +46,13 @@ MergeSummary plan_only(const MergeOptions& options) {
   MergeInputs inputs(options);
   inputs.survey();
   if (!inputs.select()) return inputs.nothing_left();
-  return inputs.summarize(std::vector<ProblemCounts>(inputs.size()), inputs.planned_events());
+  return inputs.summarize_plan();
 }
 
 // A process other than the first has written this.
 struct Piece {
   PartSize size;
-  WrittenPart written;
+  WrittenFiles written;
 
   auto wired() { return std::tie(size, written); }
 };
@@ -133,7 +133,7 @@ class JsonMerge {
   // or has taken the parts of those that have.
   MergeSummary finish(WriteVisitor& visitor) {
     visitor.finish();
-    MergeSummary summary = inputs_.summarize(visitor.problems(), visitor.events());
+    MergeSummary summary = inputs_.summarize(visitor.written());
     std::vector<ProblemCounts> problems;
     for (const MergedFile& file : summary.files) problems.push_back(file.problems);
     const auto events_of = [&](std::size_t file, std::int64_t rank) {

@@ -377,7 +377,7 @@ void MergeInputs::check_unchanged(const WriteVisitor& visitor,
     throw Error(inputs_[visitor.unplanned()->file].path, visitor.unplanned()->offset,
                 std::string(kChangedWhileRead));
   for (const std::size_t file : files)
-    if (visitor.text_bytes()[file] != plan_->surveys[file].text_bytes)
+    if (visitor.written()[file].text_bytes != plan_->surveys[file].text_bytes)
       throw Error(inputs_[file].path, std::string(kChangedWhileRead));
 }
 
@@ -392,8 +392,7 @@ ProblemCounts MergeInputs::problems_of(std::size_t file, const ProblemCounts& wr
   return problems;
 }
 
-MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
-                                    const std::vector<std::uint64_t>& events) const {
+MergeSummary MergeInputs::summarize(const WrittenFiles& written) const {
   MergeSummary summary;
   summary.left_out = left_out_;
   summary.repeats = repeats_;
@@ -402,9 +401,10 @@ MergeSummary MergeInputs::summarize(const std::vector<ProblemCounts>& written,
     const std::uint64_t filtered = plan_->filter ? plan_->filter->filtered(i) : 0;
     summary.files.push_back({file.path, file.rank.rank, file.rank.source, file.clock,
                              std::make_shared<const TimeMap>(file.clock.times),
-                             plan_->surveys[i].events, events[i], filtered,
-                             events_of_rank(i, events[i]), problems_of(i, written[i])});
-    summary.events += events[i];
+                             plan_->surveys[i].events, written[i].events, filtered,
+                             events_of_rank(i, written[i].events),
+                             problems_of(i, written[i].problems)});
+    summary.events += written[i].events;
     summary.filtered += filtered;
     summary.text_bytes += plan_->surveys[i].text_bytes;
     summary.shared_flows += plan_->surveys[i].shared_flows;
@@ -448,19 +448,17 @@ std::map<std::int64_t, MergedRankEvents> MergeInputs::events_of_rank(std::size_t
   return ranks;
 }
 
-std::vector<std::uint64_t> MergeInputs::planned_events() const {
-  std::vector<std::uint64_t> events;
-  events.reserve(inputs_.size());
+MergeSummary MergeInputs::summarize_plan() const {
+  WrittenFiles written(inputs_.size());
   for (std::size_t i = 0; i < inputs_.size(); ++i)
-    events.push_back(plan_->filter
-                         ? plan_->filter->kept(i)
-                         : events_to_write(plan_->surveys[i]) - plan_->files[i].superseded.size());
-  return events;
+    written[i].events =
+        plan_->filter ? plan_->filter->kept(i)
+                      : events_to_write(plan_->surveys[i]) - plan_->files[i].superseded.size();
+  return summarize(written);
 }
 
 MergeSummary MergeInputs::nothing_left() const {
-  MergeSummary summary = summarize(std::vector<ProblemCounts>(inputs_.size()),
-                                   std::vector<std::uint64_t>(inputs_.size()));
+  MergeSummary summary = summarize(WrittenFiles(inputs_.size()));
   summary.filter->nothing_left = true;
   return summary;
 }

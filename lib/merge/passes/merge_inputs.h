@@ -79,12 +79,10 @@ class MergeInputs {
   // team the piece of that list which this process writes.
   std::vector<std::size_t> planned_files() const;
 
-  // Returns how many events writing will give, for each file.
-  std::vector<std::uint64_t> planned_events() const;
-  // Returns what there is to report when all is done. `written` and `events` have, for each file,
-  // the problems found while writing it and the number of events written.
-  MergeSummary summarize(const std::vector<ProblemCounts>& written,
-                         const std::vector<std::uint64_t>& events) const;
+  // Returns what there is to report when all is done.
+  MergeSummary summarize(const WrittenFiles& written) const;
+  // Returns the same before anything is written, with the numbers of events that writing will give.
+  MergeSummary summarize_plan() const;
   // Returns the summary of a merge whose filter keeps nothing.
   MergeSummary nothing_left() const;
   // Returns all problems of a file; `written` are those found while writing it.

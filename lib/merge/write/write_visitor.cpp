@@ -94,9 +94,7 @@ WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, const Mem
       is_part_(plan.only_rank.has_value()),
       max_join_bytes_(memory.max_join_bytes),
       max_open_begins_(memory.max_open_begins),
-      problems_(plan.files.size()),
-      events_(plan.files.size()),
-      text_bytes_(plan.files.size()) {
+      written_(plan.files.size()) {
   for (std::size_t file = 0; file < plan.files.size(); ++file) writers_.emplace_back(plan, file);
 }
 
@@ -121,7 +119,7 @@ void WriteVisitor::write_head() {
           !type_names.take(state.block.text))
         output_.write(state.block.text);
     }
-    problems_[file].add(state.problems);
+    written_[file].problems.add(state.problems);
   }
   output_.write(type_names.events());
 }
@@ -153,14 +151,14 @@ void WriteVisitor::finish_chunk(ChunkResult& result) {
 
 void WriteVisitor::take(ChunkResult& result, std::size_t file) {
   Chunk& chunk = static_cast<Chunk&>(result);
-  problems_[file].add(chunk.state.problems);
+  written_[file].problems.add(chunk.state.problems);
   if (unplanned_) return;
   if (chunk.state.unplanned) {
     unplanned_ = Unplanned{file, *chunk.state.unplanned};
     stopped_ = true;
     return;
   }
-  events_[file] += chunk.state.events;
+  written_[file].events += chunk.state.events;
   last_ends_.add(chunk.state.last_ends);
   blocks_->take(chunk.state.block);
   std::ranges::move(chunk.state.unended, std::back_inserter(unended_));
@@ -185,7 +183,7 @@ void WriteVisitor::take(ChunkResult& result, std::size_t file) {
 void WriteVisitor::take_joined(std::size_t file) {
   EventBlock& joined = slices_->out();
   if (joined.events.empty()) return;
-  events_[file] += joined.events.size();
+  written_[file].events += joined.events.size();
   blocks_->prepare(joined);
   blocks_->take(joined);
   joined.clear();
@@ -216,11 +214,11 @@ void WriteVisitor::end_unended() {
 }
 
 void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
-  text_bytes_[file] = end.text_bytes;
+  written_[file].text_bytes = end.text_bytes;
   if (slices_ && !unplanned_) {
     slices_->finish(last_ends_);
     take_joined(file);
-    problems_[file].add(slices_->problems());
+    written_[file].problems.add(slices_->problems());
   }
   if (!unended_.empty() && !unplanned_) end_unended();
   blocks_->end_file();
@@ -232,20 +230,13 @@ void WriteVisitor::finish() {
   blocks_->finish();
 }
 
-WrittenPart WriteVisitor::take_part() {
+WrittenFiles WriteVisitor::take_part() {
   blocks_->finish();
-  WrittenPart part;
-  for (std::size_t file = 0; file < problems_.size(); ++file)
-    if (events_[file] > 0 || !problems_[file].empty())
-      part.push_back({file, events_[file], std::move(problems_[file])});
-  return part;
+  return std::move(written_);
 }
 
-void WriteVisitor::add_part(const WrittenPart& part) {
-  for (const WrittenFile& file : part) {
-    events_[file.file] += file.events;
-    problems_[file.file].add(file.problems);
-  }
+void WriteVisitor::add_part(const WrittenFiles& part) {
+  for (std::size_t file = 0; file < part.size(); ++file) written_[file].add(part[file]);
 }
 
 }  // namespace traceloom

@@ -49,21 +49,26 @@ struct MemoryPlan {
 MemoryPlan plan_memory(std::optional<std::uint64_t> max_memory, unsigned threads,
                        bool sorts = false);
 
-// WrittenPart: what a process knows after it has written some of the files of a merge.
+// WrittenFile: what is known of a file once its events are written.
 //
-//   WrittenPart part = visitor.take_part();                // on the process that has written them
+//   WrittenFiles part = visitor.take_part();               // on the process that has written some
 //   first_visitor.add_part(part);                          // on the one that writes the end
 
 struct WrittenFile {
-  std::size_t file = 0;
   std::uint64_t events = 0;
-  ProblemCounts problems;
+  ProblemCounts problems = {};  // of its metadata, too
+  std::uint64_t text_bytes = 0;
 
+  // Adds what was written of the file by another process, or to the trace of another rank.
+  void add(const WrittenFile& other) {
+    events += other.events;
+    problems.add(other.problems);
+  }
   // For other processes: see team/wire.h.
-  auto wired() { return std::tie(file, events, problems); }
+  auto wired() { return std::tie(events, problems, text_bytes); }
 };
 
-using WrittenPart = std::vector<WrittenFile>;  // files with events or problems
+using WrittenFiles = std::vector<WrittenFile>;  // one a file
 
 // WriteVisitor: writes the events of all files as a plan says, for scan_files() or together with
 // another visitor.
@@ -90,8 +95,8 @@ class WriteVisitor : public FileVisitor {
 
   // Several processes may each write some of the files. All but the first call take_part() in place
   // of finish(); the first adds their parts in the order of the files, and then calls finish().
-  WrittenPart take_part();
-  void add_part(const WrittenPart& part);
+  WrittenFiles take_part();
+  void add_part(const WrittenFiles& part);
 
   // Writes the head of the trace and the metadata that the surveys have kept. They come before all
   // other events, so that a merge of a merge finds them where it puts them itself.
@@ -109,10 +114,7 @@ class WriteVisitor : public FileVisitor {
 
   // Returns the first event for which the plan has no place: from there on nothing is written.
   const std::optional<Unplanned>& unplanned() const { return unplanned_; }
-  // One a file, for the metadata of write_head() and the events.
-  const std::vector<ProblemCounts>& problems() const { return problems_; }
-  const std::vector<std::uint64_t>& events() const { return events_; }
-  const std::vector<std::uint64_t>& text_bytes() const { return text_bytes_; }
+  const WrittenFiles& written() const { return written_; }
 
  private:
   struct Chunk;
@@ -126,9 +128,7 @@ class WriteVisitor : public FileVisitor {
   std::size_t max_join_bytes_;
   std::size_t max_open_begins_;
   std::vector<EventWriter> writers_;
-  std::vector<ProblemCounts> problems_;
-  std::vector<std::uint64_t> events_;
-  std::vector<std::uint64_t> text_bytes_;
+  WrittenFiles written_;
   std::unique_ptr<SliceJoiner> slices_;  // for the file that is being taken, if it has B or E
   std::vector<UnendedAsync> unended_;    // the unended ones of that file
   LastEnds last_ends_;                   // the ends of events of that file
