@@ -236,8 +236,8 @@ TEST_CASE("bottleneck: what event/backward hides makes it inconclusive where tha
   const LimitShare& communication = verdict.shares[Limit::communication];
   CHECK(communication.least_ns == 0);
   CHECK(communication.most_ns == 4 * 5 * 60'000);
-  // However much of 20 us is communication, event/forward takes more.
-  CHECK(verdict_of(JobTraces{.meeting_us = 20}.composer()).kind == Limit::compute);
+  // However much of 10 us is communication, half of event/forward takes more.
+  CHECK(verdict_of(JobTraces{.meeting_us = 10}.composer()).kind == Limit::compute);
   JobTraces slow;
   for (int rank = 0; rank < 4; ++rank) slow.loader_us[rank] = 100;
   CHECK(verdict_of(slow.composer()).kind == Limit::data_loading);

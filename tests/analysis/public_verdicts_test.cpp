@@ -188,7 +188,8 @@ void check_gains(const Verdict& verdict) {
     CHECK(verdict.gains[verdict.kind].share() >= kLeastGain);
     for (const Limit limit : kAllOf<Limit>)
       CHECK_MESSAGE(
-          (is_of_rank || verdict.gains[limit].share() <= verdict.gains[verdict.kind].share()),
+          (is_of_rank || verdict.gains[limit].share() * gain_weight(limit) <=
+                             verdict.gains[verdict.kind].share() * gain_weight(verdict.kind)),
           limit_name(limit));
   }
   for (const Remedy& remedy : verdict.remedies) {

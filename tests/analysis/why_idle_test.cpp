@@ -620,7 +620,7 @@ TEST_CASE("why idle: a call that does not recur is in no gain") {
     return verdict_of(trace);
   };
   CHECK(verdict(1).gains[Limit::host_call].ns == 0);
-  CHECK(verdict(1).kind == Limit::compute);
+  CHECK(verdict(1).kind == Limit::idle);
   CHECK(
       says(verdict(1),
            "16.7 % in operators and calls that took 200 us or more in less than half of the steps: "

@@ -225,10 +225,11 @@ bool comes_of(Limit limit, StragglerCause cause) {
 }
 
 Limit find_largest(const Gains& gains) {
+  const auto weight = [&](Limit limit) { return gains[limit].share() * gain_weight(limit); };
   Limit largest = Limit::inconclusive;
   for (const Limit limit : kAllOf<Limit>)
     if (limit != Limit::inconclusive && gains[limit].share() >= kLeastGain &&
-        (largest == Limit::inconclusive || gains[limit].share() > gains[largest].share()))
+        (largest == Limit::inconclusive || weight(limit) > weight(largest)))
       largest = limit;
   return largest;
 }

@@ -65,7 +65,8 @@ inline constexpr std::array<LimitRow, kLimitCount> kLimits{{
     {"launch-bound", "gaps in which the host runs operators and calls, each for less than 200 us",
      AccountRow::launch},
     {"host-operator",
-     "gaps in which one operator of the host goes on for 200 us or more, without another one in it, "
+     "gaps in which one operator of the host goes on for 200 us or more, without another one in "
+     "it, "
      "in at least half of the steps",
      AccountRow::host_operator},
     {"host-call",
@@ -109,6 +110,11 @@ constexpr std::string_view limit_name(Limit limit) {
 }
 // A gain below this share of the steps is no remedy, and no verdict.
 inline constexpr double kLeastGain = 0.01;
+// A wait can be gone, but work can only be faster: among the limits that may be the verdict,
+// computing stands with half of its gain, as if that kernel took half the time.
+constexpr double gain_weight(Limit limit) {
+  return limit == Limit::compute ? 0.5 : 1;
+}
 
 template <typename Value>
 using ByLimit = ByEnum<Limit, Value>;
@@ -242,8 +248,9 @@ struct Findings {
 
 // Finds the verdict by these rules:
 // 1. It is the limit with the largest gain, of at least 1 % of the steps. Of computing the gain is
-//    the time of the kernels (or operators of the host) whose name takes longest; of communication
-//    what moves data; of a straggler what its delay costs the others.
+//    the time of the kernels (or operators of the host) whose name takes longest, of which half
+//    counts for the verdict (gain_weight()); of communication what moves data; of a straggler what
+//    its delay costs the others.
 // 2. Time before the first and after the last work of a device, in which a graph is captured, and
 //    what does not recur are in no gain. If that is most of the steps, the verdict is
 //    inconclusive.
