@@ -111,7 +111,7 @@ using SlowOfSides = std::map<std::string_view, SlowSteps>;  // "base", "new"
 SlowOfSides find_slow_steps(const ComparedSides& sides, const Comparison& comparison) {
   SlowOfSides found{{"base", {}}, {"new", {}}};
   for_each_capture(sides, comparison.looks, [&](std::string_view side, const Capture& capture) {
-    if (capture.value_ns)
+    if (capture.value_ns && comparison.steps_used > 0)
       found[side].add(count_slow_steps(capture.steps_ns, comparison.steps_used),
                       std::min(comparison.steps_used, capture.steps_ns.size()) - 1);
   });
@@ -421,7 +421,7 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
           fmt::format("{} does not count: it has fewer than {} steps, or they have no length",
                       capture.name, kLeastSteps + 1));
   });
-  if (most_steps > found.steps_used)
+  if (found.steps_used > 0 && most_steps > found.steps_used)
     report.notes.push_back(
         fmt::format("the first {} steps of each capture are compared, as many as the shortest has; "
                     "rows are means over all middle steps of their capture, so that they may not "

@@ -21,9 +21,7 @@ namespace {
 
 std::string why_inconclusive(const Judgement& judgement, const JudgeOptions& options,
                              bool has_history) {
-  if (judgement.is_vetoed)
-    return fmt::format("the typical step did not change, the mean of all steps did ({:+.1f} %)",
-                       100 * *judgement.change_of_all);
+  if (judgement.is_vetoed) return veto_text(judgement);
   if (!judgement.bounds && has_history)
     return "neither the sides nor the history show the noise between captures: --history needs at "
            "least 2 captures of one version, with 6 steps each";

@@ -224,12 +224,15 @@ Numbers numbers_of(const MetricGate& gate, const std::vector<Capture>& captures,
   return numbers;
 }
 
-// Returns capture_value() of the captures that count, or mean_of_steps().
+// Returns capture_value() of the captures that count, or mean_of_steps(). Steps that take no time
+// are none.
 template <typename ValueOf>
-Numbers step_numbers(const std::vector<Capture>& captures, ValueOf value_of_steps) {
+Numbers step_numbers(const std::vector<Capture>& captures, std::size_t used,
+                     ValueOf value_of_steps) {
   Numbers numbers;
   for (const Capture& capture : captures)
-    if (capture.value_ns) numbers.push_back(value_of_steps(capture.steps_ns));
+    if (capture.value_ns && capture_value(capture.steps_ns, used))
+      numbers.push_back(value_of_steps(capture.steps_ns));
   return numbers;
 }
 
@@ -239,11 +242,11 @@ Samples step_samples(const ComparedSides& sides, std::size_t used) {
     return capture_value(steps_ns, used).value_or(0);
   };
   const auto all = [&](const auto& steps_ns) { return mean_of_steps(steps_ns, used); };
-  Samples steps{.base = step_numbers(sides.base, middle),
-                .changed = step_numbers(sides.changed, middle),
+  Samples steps{.base = step_numbers(sides.base, used, middle),
+                .changed = step_numbers(sides.changed, used, middle),
                 .history = sides.older_steps,
-                .base_of_all = step_numbers(sides.base, all),
-                .changed_of_all = step_numbers(sides.changed, all)};
+                .base_of_all = step_numbers(sides.base, used, all),
+                .changed_of_all = step_numbers(sides.changed, used, all)};
   for (const std::vector<Capture>& group : sides.history) steps.history.push_back(values_of(group));
   return steps;
 }
@@ -395,6 +398,7 @@ std::string signed_change(const MetricGate& gate, const Judgement& judgement, do
 std::string unclear_text(const MetricGate& gate, const MetricAnswer& found,
                          const JudgeOptions& options) {
   const Judgement& judgement = *found.judgement;
+  if (judgement.is_vetoed) return fmt::format("{}: {}", gate.name, veto_text(judgement));
   if (!judgement.bounds)
     return fmt::format(
         "{}: one capture a side does not show the noise between captures: take at "
@@ -428,6 +432,8 @@ MetricAnswer answer_of(const MetricGate& gate, const Measured& measured,
   else
     found.kind = *found.changed > most * (1 + kExact) ? ChangeKind::regression : ChangeKind::ok;
   if (gate.most && found.kind == ChangeKind::improvement) found.kind = ChangeKind::ok;
+  // What is usually exact fails only where an increase is shown.
+  if (gate.metric.is_exact() && found.kind == ChangeKind::inconclusive) found.kind = ChangeKind::ok;
   // What no capture has more of than allowed needs no noise: a wait that is 0 everywhere.
   if (judgement && std::ranges::max(measured.samples.changed) == 0 && most >= 0)
     found.kind = ChangeKind::ok;
@@ -468,8 +474,8 @@ MetricAnswer slow_answer(const MetricGate& gate, const ComparedSides& sides,
   const SlowSteps base = find_slow_steps(sides.base, used);
   const SlowSteps changed = find_slow_steps(sides.changed, used);
   MetricAnswer found{ChangeKind::ok, "", base.share(), changed.share()};
-  if (changed.share() - base.share() > *gate.change &&
-      has_more_slow_steps(base, changed, options.alpha)) {
+  const double alpha = options.alpha / (sides.base_again.empty() ? 1 : 2);
+  if (changed.share() - base.share() > *gate.change && has_more_slow_steps(base, changed, alpha)) {
     found.kind = ChangeKind::regression;
     found.why = exceeds_text(gate, found);
   }
@@ -534,6 +540,11 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
     }
   }
   return found;
+}
+
+std::string veto_text(const Judgement& judgement) {
+  return fmt::format("the typical step did not change, the mean of all steps did ({:+.1f} %)",
+                     100 * *judgement.change_of_all);
 }
 
 std::string metric_text(const MetricGate& gate, double value) {

@@ -127,6 +127,9 @@ struct JudgedSides {
 JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
                         const std::vector<MetricGate>& gates);
 
+// Returns why a judgement is vetoed (Judgement::is_vetoed).
+std::string veto_text(const Judgement& judgement);
+
 // Returns the number as people read it: "1.200 ms", "12.5", "1.5 GiB", "5.0 %".
 std::string metric_text(const MetricGate& gate, double value);
 

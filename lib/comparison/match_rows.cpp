@@ -265,14 +265,47 @@ class Matcher {
       const Indices base = base_.by_number(bucket);
       const Indices changed = changed_.by_number(bucket);
       if (base_.names(base) == changed_.names(changed)) continue;
+      if (base.size() == changed.size() && is_better_by_name(base, changed)) continue;
       const bool is_turned = base.size() > changed.size();
       const Indices partners = is_turned
                                    ? pair_in_order(changed_.times(changed), base_.times(base))
                                    : pair_in_order(base_.times(base), changed_.times(changed));
-      for (std::size_t i = 0; i < partners.size(); ++i)
-        add(MatchLevel::canonical, {.base = {base[is_turned ? partners[i] : i]},
-                                    .changed = {changed[is_turned ? i : partners[i]]}});
+      for (std::size_t i = 0; i < partners.size(); ++i) {
+        const std::size_t of_base = base[is_turned ? partners[i] : i];
+        const std::size_t of_changed = changed[is_turned ? i : partners[i]];
+        const bool is_same = base_.key(of_base).name == changed_.key(of_changed).name;
+        add(is_same ? MatchLevel::exact : MatchLevel::canonical,
+            {.base = {of_base}, .changed = {of_changed}});
+      }
     }
+  }
+
+  // True if the times of as many kernels of one name without its number differ less where equal
+  // names are the same: one is gone and another one is new.
+  bool is_better_by_name(const Indices& base, const Indices& changed) const {
+    const auto differ = [&](std::size_t a, std::size_t b) {
+      return std::abs(static_cast<double>(base_.rank.rows[a].total_ns) -
+                      static_cast<double>(changed_.rank.rows[b].total_ns));
+    };
+    std::map<std::string_view, std::size_t> named;
+    for (const std::size_t row : changed) named.emplace(changed_.key(row).name, row);
+    double in_order = 0;
+    double by_name = 0;
+    Indices left;
+    for (std::size_t i = 0; i < base.size(); ++i) {
+      in_order += differ(base[i], changed[i]);
+      const auto same = named.find(base_.key(base[i]).name);
+      if (same == named.end()) {
+        left.push_back(base[i]);
+        continue;
+      }
+      by_name += differ(base[i], same->second);
+      named.erase(same);
+    }
+    auto other = named.begin();
+    for (std::size_t i = 0; i < left.size() && other != named.end(); ++i, ++other)
+      by_name += differ(left[i], other->second);
+    return by_name <= in_order;
   }
 
   void match_names() {

@@ -84,6 +84,17 @@ TEST_CASE("sides: the same steps of all captures, and no OK where their mean ros
   CHECK(*worse.step->change_of_all == doctest::Approx(0.1817).epsilon(0.01));
 }
 
+TEST_CASE("sides: a veto is told by a gate on the step, too, and steps without time are none") {
+  const ComparedSides worse{uneven(50'000, 21), uneven(150'000, 21)};
+  const MetricAnswer vetoed = answer("step<=+5%", worse);
+  CHECK(vetoed.kind == ChangeKind::inconclusive);
+  CHECK(vetoed.why == "step: the typical step did not change, the mean of all steps did (+18.2 %)");
+  ComparedSides zeros{uneven(0, 6), uneven(0, 21)};
+  for (Capture& capture : zeros.changed)
+    for (std::size_t step = 1; step < 7; ++step) capture.steps_ns[step] = 0;
+  CHECK_FALSE(judge_sides(zeros, {}, {}).step);
+}
+
 TEST_CASE("sides: a gate on the step takes the place of the question about it") {
   const auto sides = ComparedSides{uneven(0, 11), uneven(0, 11)};
   const auto judged = [&](const std::vector<const char*>& texts) {

@@ -147,6 +147,11 @@ TEST_CASE("match_rows: kernels of Triton match by their order if they are number
   CHECK(partners(chain({200, 150, 90}, 0), chain({150, 90}, 0)) == Partners{{}, {0}, {1}});
   CHECK(partners(chain({200, 150, 90}, 0), chain({200, 90}, 0)) == Partners{{0}, {}, {1}});
   CHECK(partners(chain({150, 90}, 0), chain({200, 151, 90}, 0)) == Partners{{1}, {2}});
+  // One is gone and another one is new: the others keep their names.
+  std::vector<SideRow> base = chain({300, 300, 10}, 0);
+  std::vector<SideRow> changed = chain({300, 0, 10, 300}, 0);
+  changed.erase(changed.begin() + 1);
+  CHECK(partners(base, changed) == Partners{{0}, {2}, {1}});
   // With the same numbers on both sides, the names tell more than the times.
   CHECK(partners(chain({200, 150}, 0), chain({150, 200}, 0)) == Partners{{0}, {1}});
 }

@@ -426,6 +426,9 @@ void move_name(const NamedTime& name, AccountSum& from, AccountSum& to, bool kee
   add_to(to.ns, name.ns);
   to.n += name.n;
   to.longest_ns = std::max(to.longest_ns, name.longest_ns);
+  // Pieces that have a name are long.
+  from.long_ns -= std::min(from.long_ns, name.ns);
+  add_to(to.long_ns, name.ns);
   if (keeps_name) to.names.push_back(name);
 }
 
