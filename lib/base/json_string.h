@@ -29,7 +29,7 @@ std::string json_string(std::string_view text);
 // is a valid JSON string without surrogate escapes (which one viewer refuses).
 bool is_clean_json_string(std::string_view body);
 
-// What a string has that is_clean_json_string() refuses. Repairs count the first three.
+// Names what is_clean_json_string() refuses in a string. Repairs count the first three.
 struct StringFaults {
   bool control_character = false;
   bool bad_escape = false;  // an unknown one, or half a surrogate pair

@@ -9,10 +9,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <ranges>
 #include <string_view>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -104,35 +104,20 @@ void for_each_capture(const ComparedSides& sides, int looks, Use use) {
     for (const Capture& capture : sides.changed_again) use("new", capture);
 }
 
-// Steps that are much longer than the others of their capture. The verdict leaves them out,
-// however many there are, so the report has to count them.
-using SlowOfSides = std::map<std::string_view, SlowSteps>;  // "base", "new"
-
-SlowOfSides find_slow_steps(const ComparedSides& sides, const Comparison& comparison) {
-  SlowOfSides found{{"base", {}}, {"new", {}}};
-  for_each_capture(sides, comparison.looks, [&](std::string_view side, const Capture& capture) {
-    if (capture.value_ns && comparison.steps_used > 0)
-      found[side].add(count_slow_steps(capture.steps_ns, comparison.steps_used),
-                      std::min(comparison.steps_used, capture.steps_ns.size()) - 1);
-  });
-  return found;
-}
-
-std::string slow_line(const SlowOfSides& sides) {
-  const SlowSteps& base = sides.at("base");
-  const SlowSteps& changed = sides.at("new");
+std::string slow_line(const Comparison& found) {
   return fmt::format(
       "Slow steps: {} of {} in base, {} of {} in new take at least 1.5 times their capture's "
       "median; the verdict is about the others (a gate on them: --gate 'step.slow<=+2%')",
-      base.slow, base.all, changed.slow, changed.all);
+      found.slow_base.slow, found.slow_base.all, found.slow_changed.slow, found.slow_changed.all);
 }
 
-std::string slow_json(const SlowOfSides& sides) {
+std::string slow_json(const Comparison& found) {
   return json_object([&](JsonWriter& json) {
-    for (const auto& [side, steps] : sides) {
+    for (const auto& [side, steps] :
+         {std::pair{"base", &found.slow_base}, std::pair{"new", &found.slow_changed}}) {
       json.key(side);
-      json.raw(json_object("slow", static_cast<std::size_t>(steps.slow), "steps",
-                           static_cast<std::size_t>(steps.all)));
+      json.raw(json_object("slow", static_cast<std::size_t>(steps->slow), "steps",
+                           static_cast<std::size_t>(steps->all)));
     }
   });
 }
@@ -359,7 +344,7 @@ Table structure_table(const Comparison& found) {
 }
 
 std::vector<std::string> headline_of(const ComparedSides& sides, const CompareOptions& options,
-                                     const Comparison& found, const SlowOfSides& slow) {
+                                     const Comparison& found) {
   std::vector<std::string> lines{verdict_line(options, found)};
   if (found.judgement) {
     lines.push_back(step_line(options, found));
@@ -371,7 +356,7 @@ std::vector<std::string> headline_of(const ComparedSides& sides, const CompareOp
                                "not needed");
     if (found.judgement->bounds) lines.push_back(noise_line(options, *found.judgement));
   }
-  if (slow.at("base").slow + slow.at("new").slow > 0) lines.push_back(slow_line(slow));
+  if (found.slow_base.slow + found.slow_changed.slow > 0) lines.push_back(slow_line(found));
   if (!found.shown)
     lines.emplace_back(kNoWhere);
   else if (says_where(options, found))
@@ -384,12 +369,11 @@ std::vector<std::string> headline_of(const ComparedSides& sides, const CompareOp
 Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                       const Comparison& found) {
   Report report("compare", Run{});
-  const SlowOfSides slow = find_slow_steps(sides, found);
-  report.headline = headline_of(sides, options, found, slow);
+  report.headline = headline_of(sides, options, found);
   report.values = {{"verdict", verdict_json(found)},
                    {"captures", captures_json(sides, found.looks)},
                    {"differences", differences_json(found)},
-                   {"slow_steps", slow_json(slow)},
+                   {"slow_steps", slow_json(found)},
                    {"where", where_json(found)}};
   report.tables.push_back(
       {"rows",

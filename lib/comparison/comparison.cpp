@@ -61,6 +61,8 @@ void judge_all(const ComparedSides& sides, const CompareOptions& options, Compar
   JudgedSides judged = judge_sides(sides, options.judge, options.gates);
   found.looks = judged.looks;
   found.steps_used = judged.steps_used;
+  found.slow_base = judged.slow_base;
+  found.slow_changed = judged.slow_changed;
   take_step(judged, sides, options, found);
   if (judged.step && std::any_of(options.gates.begin(), options.gates.end(), is_step_gate)) {
     found.kind = ChangeKind::ok;

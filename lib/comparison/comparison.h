@@ -83,8 +83,10 @@ struct Comparison {
   std::optional<Judgement> judgement = {};  // nullopt if a side has no capture with enough steps
   std::vector<MetricAnswer> gates;          // in the order of CompareOptions::gates
   int looks = 1;                            // 2: the captures of the second look count, too
-  std::size_t steps_used = 0;               // JudgedSides::steps_used
-  std::size_t base_captures = 0;            // number of captures that count
+  std::size_t steps_used = 0;               // of each capture, as in JudgedSides
+  SlowSteps slow_base = {};
+  SlowSteps slow_changed = {};
+  std::size_t base_captures = 0;  // number of captures that count
   std::size_t changed_captures = 0;
   std::vector<Difference> differences;
   std::vector<RankDelta> ranks;           // those that both sides have, ascending

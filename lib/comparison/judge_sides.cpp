@@ -12,6 +12,7 @@
 #include <limits>
 #include <numeric>
 #include <ranges>
+#include <span>
 #include <utility>
 
 namespace traceloom {
@@ -153,15 +154,14 @@ double rank_value(const Metric& metric, const CaptureRank& rank, bool& has_event
 
 std::optional<double> value_of_steps(MetricField field, const Capture& capture, std::size_t used) {
   if (field == MetricField::time) return capture_value(capture.steps_ns, used);
-  used = std::min(used, capture.steps_ns.size());
-  if (used < 2) return std::nullopt;
-  const std::vector<std::int64_t> steps(
-      capture.steps_ns.begin() + 1, capture.steps_ns.begin() + static_cast<std::ptrdiff_t>(used));
+  const std::span steps = used_steps(capture.steps_ns, used);
+  if (steps.empty()) return std::nullopt;
   if (field == MetricField::slow)
     return static_cast<double>(count_slow_steps(capture.steps_ns, used)) /
            static_cast<double>(steps.size());
   const std::size_t percent = field == MetricField::p50 ? 50 : field == MetricField::p99 ? 99 : 100;
-  return static_cast<double>(percentile(steps, percent));
+  return static_cast<double>(
+      percentile(std::vector<std::int64_t>(steps.begin(), steps.end()), percent));
 }
 
 }  // namespace
@@ -349,7 +349,7 @@ Question question_with_bound(const MetricGate& gate, const Measured& measured,
 Question question_of(const MetricGate& gate, const Measured& measured,
                      const JudgeOptions& options) {
   Question question = question_with_bound(gate, measured, options);
-  // What is usually exact fails where an increase is shown, and passes otherwise.
+  // A gate on what is usually exact fails where an increase is shown, and passes otherwise.
   if (gate.metric.is_exact()) question.options.limit = std::numeric_limits<double>::max();
   return question;
 }
@@ -432,7 +432,7 @@ MetricAnswer answer_of(const MetricGate& gate, const Measured& measured,
   else
     found.kind = *found.changed > most * (1 + kExact) ? ChangeKind::regression : ChangeKind::ok;
   if (gate.most && found.kind == ChangeKind::improvement) found.kind = ChangeKind::ok;
-  // What is usually exact fails only where an increase is shown.
+  // Holm may have made a shown increase one that is not.
   if (gate.metric.is_exact() && found.kind == ChangeKind::inconclusive) found.kind = ChangeKind::ok;
   // What no capture has more of than allowed needs no noise: a wait that is 0 everywhere.
   if (judgement && std::ranges::max(measured.samples.changed) == 0 && most >= 0)
@@ -464,18 +464,18 @@ SlowSteps find_slow_steps(const std::vector<Capture>& captures, std::size_t used
   for (const Capture& capture : captures)
     if (capture.value_ns)
       found.add(count_slow_steps(capture.steps_ns, used),
-                std::min(used, capture.steps_ns.size()) - 1);
+                used_steps(capture.steps_ns, used).size());
   return found;
 }
 
-MetricAnswer slow_answer(const MetricGate& gate, const ComparedSides& sides,
+// Each of two looks has half of alpha.
+MetricAnswer slow_answer(const MetricGate& gate, const JudgedSides& judged, bool has_two_looks,
                          const JudgeOptions& options) {
-  const std::size_t used = find_steps_used(sides);
-  const SlowSteps base = find_slow_steps(sides.base, used);
-  const SlowSteps changed = find_slow_steps(sides.changed, used);
+  const SlowSteps& base = judged.slow_base;
+  const SlowSteps& changed = judged.slow_changed;
   MetricAnswer found{ChangeKind::ok, "", base.share(), changed.share()};
-  const double alpha = options.alpha / (sides.base_again.empty() ? 1 : 2);
-  if (changed.share() - base.share() > *gate.change && has_more_slow_steps(base, changed, alpha)) {
+  if (changed.share() - base.share() > *gate.change &&
+      has_more_slow_steps(base, changed, options.alpha / (has_two_looks ? 2 : 1))) {
     found.kind = ChangeKind::regression;
     found.why = exceeds_text(gate, found);
   }
@@ -522,7 +522,10 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
     found.looks = look.looks;
     if (look.looks == 2) counted = &all;
   }
-  if (!questions.empty()) found.steps_used = find_steps_used(*counted);
+  const std::size_t used = find_steps_used(*counted);
+  if (!questions.empty()) found.steps_used = used;
+  found.slow_base = find_slow_steps(counted->base, used);
+  found.slow_changed = find_slow_steps(counted->changed, used);
   auto next = judgements.begin();
   const bool is_replaced = std::ranges::any_of(gates, replaces_step);
   if (!is_replaced && next != judgements.end()) found.step = *next++;
@@ -531,7 +534,7 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
     if (!measured.is_whole()) {
       found.gates.push_back(unknown_answer(gate, measured));
     } else if (gate.metric.field == MetricField::slow) {
-      found.gates.push_back(slow_answer(gate, *counted, options));
+      found.gates.push_back(slow_answer(gate, found, !sides.base_again.empty(), options));
     } else if (!is_judged(gate, measured)) {
       found.gates.push_back(answer_of(gate, measured, std::nullopt, options));
     } else {

@@ -121,6 +121,9 @@ struct JudgedSides {
   std::vector<MetricAnswer> gates;     // in the order of the gates
   int looks = 1;                       // 2: the captures of the second look count, too
   std::size_t steps_used = 0;  // of each capture, with the first: as many as the shortest has
+  // The verdict leaves out the longest steps, however many there are, so these are counted.
+  SlowSteps slow_base = {};
+  SlowSteps slow_changed = {};
 };
 
 // Captures with too few steps do not count.

@@ -15,10 +15,14 @@ constexpr std::size_t kFifth = 5;
 
 }  // namespace
 
-std::vector<std::size_t> middle_steps(const std::vector<std::int64_t>& steps_ns, std::size_t used) {
+std::span<const std::int64_t> used_steps(const std::vector<std::int64_t>& steps_ns,
+                                         std::size_t used) {
   used = std::min(used, steps_ns.size());
-  if (used < 2) return {};
-  std::vector<std::size_t> rest(used - 1);
+  return used < 2 ? std::span<const std::int64_t>() : std::span(steps_ns).subspan(1, used - 1);
+}
+
+std::vector<std::size_t> middle_steps(const std::vector<std::int64_t>& steps_ns, std::size_t used) {
+  std::vector<std::size_t> rest(used_steps(steps_ns, used).size());
   std::iota(rest.begin(), rest.end(), std::size_t{1});
   std::stable_sort(rest.begin(), rest.end(),
                    [&](std::size_t a, std::size_t b) { return steps_ns[a] < steps_ns[b]; });
@@ -27,7 +31,7 @@ std::vector<std::size_t> middle_steps(const std::vector<std::int64_t>& steps_ns,
 }
 
 std::optional<double> capture_value(const std::vector<std::int64_t>& steps_ns, std::size_t used) {
-  if (std::min(used, steps_ns.size()) < kLeastSteps + 1) return std::nullopt;
+  if (used_steps(steps_ns, used).size() < kLeastSteps) return std::nullopt;
   const std::vector<std::size_t> kept = middle_steps(steps_ns, used);
   double sum = 0;
   for (const std::size_t step : kept) sum += static_cast<double>(steps_ns[step]);
@@ -36,10 +40,9 @@ std::optional<double> capture_value(const std::vector<std::int64_t>& steps_ns, s
 }
 
 double mean_of_steps(const std::vector<std::int64_t>& steps_ns, std::size_t used) {
-  used = std::min(used, steps_ns.size());
-  if (used < 2) return 0;
-  const auto end = steps_ns.begin() + static_cast<std::ptrdiff_t>(used);
-  return std::accumulate(steps_ns.begin() + 1, end, 0.0) / static_cast<double>(used - 1);
+  const std::span steps = used_steps(steps_ns, used);
+  if (steps.empty()) return 0;
+  return std::accumulate(steps.begin(), steps.end(), 0.0) / static_cast<double>(steps.size());
 }
 
 bool are_of_one_capture(const std::vector<std::int64_t>& some,
@@ -49,10 +52,9 @@ bool are_of_one_capture(const std::vector<std::int64_t>& some,
 }
 
 std::size_t count_slow_steps(const std::vector<std::int64_t>& steps_ns, std::size_t used) {
-  used = std::min(used, steps_ns.size());
-  if (used < 2) return 0;
-  const auto end = steps_ns.begin() + static_cast<std::ptrdiff_t>(used);
-  std::vector<std::int64_t> sorted(steps_ns.begin() + 1, end);
+  const std::span steps = used_steps(steps_ns, used);
+  if (steps.empty()) return 0;
+  std::vector<std::int64_t> sorted(steps.begin(), steps.end());
   std::sort(sorted.begin(), sorted.end());
   const std::int64_t median = sorted[(sorted.size() - 1) / 2];
   const auto is_slow = [&](std::int64_t ns) { return ns - median >= median / 2 && ns > median; };
@@ -223,7 +225,7 @@ ChangeKind kind_of(double change, const ChangeBounds& bounds, const StudentsT& t
   return is_faster ? ChangeKind::improvement : ChangeKind::ok;
 }
 
-// How well the difference of the means of two sides is known.
+// Tells how well the difference of the means of two sides is known.
 struct Spread {
   double error = 0;    // standard error of the difference
   double freedom = 0;  // 0 if nothing shows the noise
@@ -236,7 +238,7 @@ double variance_of_mean(const std::vector<double>& values) {
   return squares_around_mean(values) / (count - 1) / count;
 }
 
-// Each side has its own noise; the degrees of freedom are Satterthwaite's.
+// Gives each side a noise of its own, with Satterthwaite's degrees of freedom.
 void take_own_noise(const std::vector<double>& few, const std::vector<double>& many,
                     Spread& spread) {
   constexpr double kTwiceAsMuch = 4;  // of variances

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,10 @@ namespace traceloom {
 
 inline constexpr std::size_t kLeastSteps = 5;  // steps beside the first
 inline constexpr std::size_t kAllSteps = ~std::size_t{0};
+
+// Returns the first `used` steps but the very first one: a view into the list.
+std::span<const std::int64_t> used_steps(const std::vector<std::int64_t>& steps_ns,
+                                         std::size_t used = kAllSteps);
 
 // Returns the numbers of the steps that count, by length; steps of one length stay in order. Steps
 // are given in the order in which they ran, and of them the first `used` are used.
