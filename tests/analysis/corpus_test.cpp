@@ -8,9 +8,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <tuple>
 
 using namespace traceloom;
 using oracle::Json;
@@ -38,6 +40,8 @@ std::vector<TruthRow> read_truths(const fs::path& path) {
       row.traces.push_back((kShared / trace.text).string());
     rows.push_back(std::move(row));
   }
+  std::ranges::stable_sort(rows, {},
+                           [](const TruthRow& row) { return std::tie(row.traces, row.metric); });
   return rows;
 }
 

@@ -5,7 +5,6 @@
 #include "analysis/reports/memcpy_report.h"
 #include "base/ascii.h"
 #include "support/report_cells.h"
-#include "support/run_texts.h"
 #include "truth_checks.h"
 
 #include <fmt/format.h>
@@ -75,7 +74,7 @@ std::string compare_descriptions(const TruthRow& row,
 }  // namespace
 
 std::string check_hta_idle(const TruthRow& row) {
-  const std::vector<ReportRow> rows = rows_of(idle_report(read_paths(row.traces), {}), "streams");
+  const std::vector<ReportRow> rows = rows_of(idle_report(run_of(row), {}), "streams");
   std::map<std::string, std::int64_t> known{{"host_wait", 0}, {"kernel_wait", 0}, {"other", 0}};
   std::string differences;
   std::set<double> streams;
@@ -101,7 +100,7 @@ std::string check_hta_idle(const TruthRow& row) {
 }
 
 std::string check_hta_queue(const TruthRow& row) {
-  const Run run = read_paths(row.traces);
+  const Run& run = run_of(row);
   std::map<std::string, std::vector<double>> found;
   for (const auto& [key, work] : find_device_work(run.ranks.at(0)).streams) {
     std::vector<double>& lengths = found[fmt::format("stream {}", key.stream)];
@@ -112,7 +111,7 @@ std::string check_hta_queue(const TruthRow& row) {
 }
 
 std::string check_hta_queue_with_ties(const TruthRow& row) {
-  const Run run = read_paths(row.traces);
+  const Run& run = run_of(row);
   std::string differences;
   for (const auto& [key, work] : find_device_work(run.ranks.at(0)).streams) {
     const std::string name = fmt::format("stream {}", key.stream);
@@ -144,7 +143,7 @@ std::string check_hta_queue_with_ties(const TruthRow& row) {
 }
 
 std::string check_hta_bandwidth(const TruthRow& row) {
-  const Run run = read_paths(row.traces, {.details = true});
+  const Run& run = run_of(row, {.details = true});
   std::map<std::string, std::vector<double>> found;
   for (const Transfer& transfer : find_transfers(run)) {
     // HTA leaves out what moved nothing.
@@ -157,7 +156,7 @@ std::string check_hta_bandwidth(const TruthRow& row) {
 // Compares the calls that HTA knows; HTA leaves out launches by other calls.
 std::string check_hta_launches(const TruthRow& row) {
   std::map<std::string, double> sums;
-  for (const ReportRow& found : rows_of(launch_report(read_paths(row.traces), {}), "calls")) {
+  for (const ReportRow& found : rows_of(launch_report(run_of(row), {}), "calls")) {
     const std::string call = text_in(found, "call");
     if (call != "cudaLaunchKernel" && call != "cudaLaunchKernelExC" && call != "cudaMemcpyAsync" &&
         call != "cudaMemsetAsync")
@@ -179,7 +178,7 @@ std::string check_hta_launches(const TruthRow& row) {
 std::string check_hta_kernel_types(const TruthRow& row) {
   std::string differences;
   std::map<std::string, const ReportRow*> found;
-  const std::vector<ReportRow> rows = rows_of(gpu_report(read_paths(row.traces)), "types");
+  const std::vector<ReportRow> rows = rows_of(gpu_report(run_of(row)), "types");
   for (const ReportRow& one : rows) found[text_in(one, "type")] = &one;
   for (std::size_t i = 0; i < row.expected.items.size(); ++i) {
     const std::string type = to_lower(row.expected.keys[i]);

@@ -1,7 +1,6 @@
 #include "analysis/reports/gpu_report.h"
 #include "analysis/reports/steps_report.h"
 #include "support/report_cells.h"
-#include "support/run_texts.h"
 #include "truth_checks.h"
 
 #include <fmt/format.h>
@@ -12,7 +11,7 @@ namespace traceloom {
 namespace {
 
 Report gpu_report_of(const TruthRow& row) {
-  return gpu_report(read_paths(row.traces, {.details = true}));
+  return gpu_report(run_of(row, {.details = true}));
 }
 
 double round_to(double value, double digits) {
@@ -117,8 +116,7 @@ std::string check_hta_overlap(const TruthRow& row) {
 std::string check_comm_overlap(const TruthRow& row) {
   const auto rank = static_cast<std::int64_t>(number_of(row.expected, "rank"));
   std::string differences = "no such rank; ";
-  for (const ReportRow& found :
-       rows_of(steps_report(read_paths(row.traces), {.raw = true}), "rows")) {
+  for (const ReportRow& found : rows_of(steps_report(run_of(row), {.raw = true}), "rows")) {
     if (number_in(found, "rank") != rank) continue;
     const double overlap = us_in(found, "raw_communication_ns") - us_in(found, "communication_ns");
     differences = compare(row, "overlap", overlap, number_of(row.expected, "overlap")) +

@@ -2,7 +2,6 @@
 #include "analysis/reports/dataloader_report.h"
 #include "analysis/reports/gpu_report.h"
 #include "support/report_cells.h"
-#include "support/run_texts.h"
 #include "truth_checks.h"
 
 #include <cmath>
@@ -12,7 +11,7 @@ namespace traceloom {
 
 std::string check_composer_share(const TruthRow& row) {
   const auto rank = static_cast<std::int64_t>(number_of(row.expected, "rank"));
-  for (const ReportRow& found : rows_of(dataloader_report(read_paths(row.traces)), "rows")) {
+  for (const ReportRow& found : rows_of(dataloader_report(run_of(row)), "rows")) {
     if (number_in(found, "rank") != rank) continue;
     return compare(row, "dataloader_us", static_cast<double>(number_in(found, "wait_ns")) / 1000,
                    number_of(row.expected, "dataloader_us")) +
@@ -25,7 +24,7 @@ std::string check_composer_share(const TruthRow& row) {
 // Checks the three rules of tb_plugin that need no operators: the loader takes over 5 % or
 // communication over 10 % of a step, or a device is used for less than half of it.
 std::string check_recommendations(const TruthRow& row) {
-  const Run run = read_paths(row.traces);
+  const Run& run = run_of(row);
   const Verdict verdict = find_verdict(Findings(run));
   std::set<std::string> fired;
   std::string differences;

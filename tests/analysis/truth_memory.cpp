@@ -1,13 +1,12 @@
 #include "analysis/reports/memory_report.h"
 #include "support/report_cells.h"
-#include "support/run_texts.h"
 #include "truth_checks.h"
 
 namespace traceloom {
 
 std::string check_operator_memory(const TruthRow& row) {
-  const Report report = memory_report(read_paths(row.traces, {.details = true, .samples = true}),
-                                      {}, {.operators = 0});
+  const Report report =
+      memory_report(run_of(row, {.details = true, .samples = true}), {}, {.operators = 0});
   for (const ReportRow& found : rows_of(report, "operators")) {
     if (text_in(found, "device") != text_of_key(row.expected, "device") ||
         text_in(found, "name") != text_of_key(row.expected, "name"))

@@ -3,7 +3,6 @@
 #include "analysis/reports/comm_report.h"
 #include "analysis/reports/stragglers_report.h"
 #include "support/report_cells.h"
-#include "support/run_texts.h"
 #include "truth_checks.h"
 
 #include <algorithm>
@@ -14,7 +13,7 @@ namespace {
 
 // Finds the times of the row's rank, "(all)" or those of one collective.
 std::string find_times(const TruthRow& row, const std::string& collective, ReportRow& found) {
-  const Report report = comm_report(read_paths(row.traces, {.details = true}), {});
+  const Report report = comm_report(run_of(row, {.details = true}), {});
   for (const ReportRow& one : rows_of(report, "times"))
     if (text_in(one, "collective") == collective &&
         static_cast<double>(number_in(one, "rank")) == number_of(row.expected, "rank")) {
@@ -75,7 +74,7 @@ std::string check_comm_op(const TruthRow& row) {
 }
 
 std::string check_composer_durations(const TruthRow& row) {
-  const Run run = read_paths(row.traces);
+  const Run& run = run_of(row);
   const auto rank = static_cast<std::size_t>(number_of(row.expected, "rank"));
   std::string differences;
   for (std::size_t i = 0; i < row.expected.keys.size(); ++i) {
@@ -93,7 +92,7 @@ std::string check_composer_durations(const TruthRow& row) {
 // Its merger adds two orders of rows a rank here, and else writes what it reads.
 std::string check_composer_merge(const TruthRow& row) {
   constexpr double kAdded = 4;
-  const Run run = read_paths(row.traces);
+  const Run& run = run_of(row);
   double events = kAdded;
   for (const RunFile& file : run.files)
     events += static_cast<double>(file.events + file.phases['M']);
@@ -106,7 +105,7 @@ std::string check_composer_merge(const TruthRow& row) {
 std::string check_potential_stragglers(const TruthRow& row) {
   if (row.expected.find("error") != nullptr) return "HTA fails, we do not";
   std::vector<std::pair<std::int64_t, std::int64_t>> delays;
-  for (const ReportRow& found : rows_of(stragglers_report(read_paths(row.traces)), "rows"))
+  for (const ReportRow& found : rows_of(stragglers_report(run_of(row)), "rows"))
     delays.emplace_back(-number_in(found, "delay_ns_per_step"), number_in(found, "rank"));
   std::sort(delays.begin(), delays.end());
   std::string differences;

@@ -1,11 +1,15 @@
 #include "truth_rows.h"
 
 #include "hta_loading.h"
+#include "support/run_texts.h"
 #include "truth_checks.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -145,6 +149,18 @@ double number_of(const oracle::Json& object, const std::string& key, double othe
   const oracle::Json* const value = object.find(key);
   return value == nullptr || value->kind == oracle::Json::Kind::null ? otherwise
                                                                      : std::stod(value->text);
+}
+
+const Run& run_of(const TruthRow& row, const RunRequest& request) {
+  using Key = std::tuple<std::vector<std::string>, bool, bool, bool>;
+  static Key kept_key;
+  static std::optional<Run> kept;
+  Key key{row.traces, request.details, request.arguments, request.samples};
+  if (!kept || key != kept_key) {
+    kept.emplace(read_paths(row.traces, request));
+    kept_key = std::move(key);
+  }
+  return *kept;
 }
 
 std::string text_of_key(const oracle::Json& object, const std::string& key) {

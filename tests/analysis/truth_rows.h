@@ -2,6 +2,7 @@
 #pragma once
 
 #include "oracle/json_value.h"
+#include "run/run.h"
 
 #include <functional>
 #include <map>
@@ -32,6 +33,10 @@ std::string deliberate_difference(const TruthRow& row);
 // Returns the difference that remains if the trace is changed as the other tool changes it on
 // loading; empty if none remains, and for rows whose difference has another reason.
 std::string unexplained_difference(const TruthRow& row);
+
+// The run of the row's traces. It is kept until another one is asked for: rows of one trace and
+// metric follow each other, and reading it for each of them took half of the time of corpus.analysis.
+const Run& run_of(const TruthRow& row, const RunRequest& request = {});
 
 double number_of(const oracle::Json& object, const std::string& key, double otherwise = 0);
 std::string text_of_key(const oracle::Json& object, const std::string& key);

@@ -1,6 +1,5 @@
 #include "analysis/reports/steps_report.h"
 #include "support/report_cells.h"
-#include "support/run_texts.h"
 #include "truth_checks.h"
 
 #include <fmt/format.h>
@@ -35,7 +34,7 @@ const std::vector<std::pair<std::string, std::string>> kRoles{
 
 // One trace of one rank.
 Report report_of(const TruthRow& row) {
-  return steps_report(read_paths(row.traces), {.raw = true});
+  return steps_report(run_of(row), {.raw = true});
 }
 
 std::string compare_roles(const TruthRow& row, const ReportRow& found, bool rounded) {

@@ -3,7 +3,6 @@
 #include "analysis/reports/kernels_report.h"
 #include "analysis/reports/ops_report.h"
 #include "support/report_cells.h"
-#include "support/run_texts.h"
 #include "truth_checks.h"
 
 #include <fmt/format.h>
@@ -50,7 +49,7 @@ std::string compare_number(const TruthRow& row, const ReportRow& found, const st
 }
 
 Report kernels_of(const TruthRow& row, const KernelsOptions& options) {
-  return kernels_report(read_paths(row.traces, {.details = true}), options);
+  return kernels_report(run_of(row, {.details = true}), options);
 }
 
 std::string name_of(const TruthRow& row) {
@@ -108,7 +107,7 @@ std::string check_kernel_table_size(const TruthRow& row) {
 
 std::string check_operator(const TruthRow& row) {
   for (const ReportRow& found :
-       rows_of(ops_report(read_paths(row.traces, {.details = true}), {.by_rank = false}), "rows")) {
+       rows_of(ops_report(run_of(row, {.details = true}), {.by_rank = false}), "rows")) {
     if (text_in(found, "name") != name_of(row)) continue;
     return compare_count(row, found, "calls") + compare_times(row, found,
                                                               {{"host_total", "host_total_ns"},
@@ -120,13 +119,13 @@ std::string check_operator(const TruthRow& row) {
 }
 
 std::string check_operator_table_size(const TruthRow& row) {
-  const Report report = ops_report(read_paths(row.traces, {.details = true}), {.by_rank = false});
+  const Report report = ops_report(run_of(row, {.details = true}), {.by_rank = false});
   return compare(row, "rows", static_cast<double>(rows_of(report, "rows").size()),
                  std::stod(row.expected.text));
 }
 
 std::string check_collective(const TruthRow& row) {
-  const Run run = read_paths(row.traces, {.details = true});
+  const Run& run = run_of(row, {.details = true});
   const std::vector<Collective> all = match_collectives(run).matched;
   const auto index = static_cast<std::size_t>(number_of(row.expected, "index"));
   if (index >= all.size()) return "no such collective";
@@ -154,7 +153,7 @@ std::string check_collective(const TruthRow& row) {
 }
 
 std::string check_implicit_sync(const TruthRow& row) {
-  const Report report = comm_report(read_paths(row.traces, {.details = true}), {.each = true});
+  const Report report = comm_report(run_of(row, {.details = true}), {.each = true});
   const std::string id = text_of_key(row.expected, "collective_id");
   const auto index = static_cast<std::size_t>(std::stoul(id.substr(id.find('_') + 1)));
   const ReportRow found = rows_of(report, "collectives").at(index);
@@ -172,7 +171,7 @@ std::string check_implicit_sync(const TruthRow& row) {
 
 // The first rank is not compared: if several ranks start together, any of them may be first.
 std::string check_straggler_summary(const TruthRow& row) {
-  const Report report = comm_report(read_paths(row.traces, {.details = true}), {.each = false});
+  const Report report = comm_report(run_of(row, {.details = true}), {.each = false});
   for (const ReportRow& found : rows_of(report, "ranks")) {
     if (static_cast<double>(number_in(found, "rank")) != number_of(row.expected, "rank")) continue;
     return compare_times(row, found,

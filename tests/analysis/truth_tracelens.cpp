@@ -2,7 +2,6 @@
 #include "analysis/reports/kernels_report.h"
 #include "analysis/reports/ops_report.h"
 #include "support/report_cells.h"
-#include "support/run_texts.h"
 #include "truth_checks.h"
 
 #include <fmt/format.h>
@@ -104,7 +103,7 @@ bool is_short_row(const TruthRow& row, const ReportRow& found) {
 
 std::string check_tracelens_category(const TruthRow& row) {
   const Report report =
-      ops_report(read_paths(row.traces, kWithLensArguments), {.by_name = false, .by_type = true});
+      ops_report(run_of(row, kWithLensArguments), {.by_name = false, .by_type = true});
   const std::vector<ReportRow> rows = rows_of(report, "rows");
   // The share of a kind with those before it depends on how the rest is divided, and is left out.
   for (const ReportRow& found : rows)
@@ -114,7 +113,7 @@ std::string check_tracelens_category(const TruthRow& row) {
 }
 
 std::string check_tracelens_ops(const TruthRow& row) {
-  const Report report = ops_report(read_paths(row.traces, kWithLensArguments), {});
+  const Report report = ops_report(run_of(row, kWithLensArguments), {});
   const std::vector<ReportRow> rows = rows_of(report, "rows");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (text_in(rows[i], "name") != text_of_key(row.expected, "name")) continue;
@@ -124,7 +123,7 @@ std::string check_tracelens_ops(const TruthRow& row) {
 }
 
 std::string check_tracelens_kernels(const TruthRow& row) {
-  const Report report = kernels_report(read_paths(row.traces, kWithLensArguments),
+  const Report report = kernels_report(run_of(row, kWithLensArguments),
                                        {.by_type = true, .by_operator = true, .by_stream = true});
   std::string differences = "no such kernel";
   for (const ReportRow& found : rows_of(report, "rows")) {
@@ -149,8 +148,8 @@ std::string check_tracelens_kernels(const TruthRow& row) {
 }
 
 std::string check_tracelens_short(const TruthRow& row) {
-  const Report report = kernels_report(read_paths(row.traces, kWithLensArguments),
-                                       {.by_operator = true, .by_arguments = true});
+  const Report report =
+      kernels_report(run_of(row, kWithLensArguments), {.by_operator = true, .by_arguments = true});
   std::int64_t count = 0;
   std::int64_t ns = 0;
   double devices_ns = 0;
@@ -170,7 +169,7 @@ std::string check_tracelens_short(const TruthRow& row) {
 }
 
 std::string check_tensor_core(const TruthRow& row) {
-  const Report report = kernels_report(read_paths(row.traces, {.details = true}), {});
+  const Report report = kernels_report(run_of(row, {.details = true}), {});
   const oracle::Json totals = oracle::parse_json(report.values.at(0).second);
   return compare(row, "ratio_gpu0", number_of(totals, "tensor_core_share"),
                  number_of(row.expected, "ratio_gpu0")) +
@@ -179,7 +178,7 @@ std::string check_tensor_core(const TruthRow& row) {
 }
 
 std::string check_tensor_core_op(const TruthRow& row) {
-  const Report report = ops_report(read_paths(row.traces, {.details = true}), {});
+  const Report report = ops_report(run_of(row, {.details = true}), {});
   for (const ReportRow& found : rows_of(report, "rows")) {
     if (text_in(found, "name") != text_of_key(row.expected, "name")) continue;
     const bool eligible = number_in(found, "tensor_core_eligible") > 0;

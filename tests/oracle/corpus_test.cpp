@@ -4,6 +4,7 @@
 #include "oracle/json_value.h"
 #include "oracle/oracle.h"
 #include "support/pairing_facts.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -104,7 +105,10 @@ TEST_CASE("corpus: spans of real traces are those of the reference facts") {
     fmt::print("skipped: no reference traces under {}\n", TRACELOOM_SHARED_DIR);
     return;
   }
-  for (const fs::path& path : all_facts) {
+  // The oracle changes seldom, and reads slowly: a quarter of them a day.
+  const std::size_t stride = tries(4) == 4 ? 1 : 4;
+  for (std::size_t i = 0; i < all_facts.size(); i += stride) {
+    const fs::path& path = all_facts[i];
     const std::string file = path.string().substr(0, path.string().size() - kSuffix.size());
     CAPTURE(file);
     const Json facts = parse_json(load(path.string()).text);

@@ -4,6 +4,7 @@
 #include "record/journal/recover.h"
 #include "record/recorded.h"
 #include "support/child_process.h"
+#include "support/tries.h"
 #include "support/zstd_text.h"
 
 #include <array>
@@ -110,7 +111,8 @@ TEST_CASE("kill: a file without a journal has every whole line and at most a cut
 }
 
 TEST_CASE("kill: with a journal nothing is lost, of several threads") {
-  for (int round = 0; round < 20; ++round) {
+  const std::uint64_t rounds = tries(20);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
     const TemporaryFolder folder;
     const SharedCounts counts;
     Options options = options_for(folder);
@@ -121,7 +123,7 @@ TEST_CASE("kill: with a journal nothing is lost, of several threads") {
     const std::string name =
         std::vector{"rank0.json", "rank0.json.gz", "rank0.json.zst"}[round % 3];
     options.file_name = [&](const Position&) { return name; };
-    record_and_kill(options, counts, static_cast<std::uint64_t>(round) * 1000 + 1);
+    record_and_kill(options, counts, round * (20'000 / rounds) + 1);
     const std::vector<RecoveredTrace> recovered =
         recover_journals(folder.path("journal"), {folder.path()});
     REQUIRE(recovered.size() == 1);

@@ -345,7 +345,8 @@ TEST_CASE("begin_end: X around open begins are found in any order, and passed on
   }
 }
 
-TEST_CASE("begin_end: where open begins end is what looking at all pairs says") {
+TEST_CASE("begin_end: where open begins end is what looking at all pairs says" *
+          doctest::test_suite("long")) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     CAPTURE(seed);
     const std::string text =
@@ -401,7 +402,8 @@ TEST_CASE("begin_end: a span too long for 64 bits is cut to what fits") {
   CHECK(pair.duration_ns() == std::numeric_limits<std::int64_t>::max());
 }
 
-TEST_CASE("begin_end: pairs of random traces are those of the oracle") {
+TEST_CASE("begin_end: pairs of random traces are those of the oracle" *
+          doctest::test_suite("long")) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
     const TraceStyle style = seed % 2 == 0 ? TraceStyle::composer : TraceStyle::kineto;

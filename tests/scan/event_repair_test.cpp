@@ -235,7 +235,8 @@ TEST_CASE("event_repair: drops white space and changes nothing else of what is s
   CHECK(result.problems.empty());
 }
 
-TEST_CASE("event_repair: turns every event that the scanner yields into the same in strict JSON") {
+TEST_CASE("event_repair: turns every event that the scanner yields into the same in strict JSON" *
+          doctest::test_suite("long")) {
   RandomJson random(4711);
   EventScanner scanner;
   EventScanner again;

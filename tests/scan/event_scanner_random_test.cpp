@@ -174,7 +174,8 @@ TEST_CASE("event_scanner: goes on after a piece where the next one begins" *
   }
 }
 
-TEST_CASE("event_scanner: an event may lie anywhere across the border of a window") {
+TEST_CASE("event_scanner: an event may lie anywhere across the border of a window" *
+          doctest::test_suite("long")) {
   std::string text = random_list(4, 1200);
   REQUIRE(text.size() > 150'000);
   for (std::size_t shift = 0; shift < 80; ++shift) {
@@ -185,7 +186,7 @@ TEST_CASE("event_scanner: an event may lie anywhere across the border of a windo
   }
 }
 
-TEST_CASE("event_scanner: never stumbles over damaged text") {
+TEST_CASE("event_scanner: never stumbles over damaged text" * doctest::test_suite("long")) {
   std::mt19937_64 random(5);
   std::size_t kept = 0;
   for (std::uint64_t i = 0; i < 1'500; ++i) {
