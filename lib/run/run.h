@@ -129,54 +129,25 @@ struct RankEvents {
   }
   // All X events and pairs of B and E, of host and devices alike, if RunRequest::spans asks for
   // them.
-  template <typename Use>
-  void for_each_span(Use use) const {
-    for_each(&EventColumns::spans, use);
-  }
-  template <typename Use>
-  void for_each_host(Use use) const {
+  void for_each_span(auto use) const { for_each(&EventColumns::spans, use); }
+  void for_each_host(auto use) const {
     for_each(&EventColumns::hosts, use);
     for_each_operator(use);
   }
-  template <typename Use>
-  void for_each_operator(Use use) const {
-    for_each(&EventColumns::operators, use);
-  }
-  template <typename Use>
-  void for_each_frame(Use use) const {
-    for_each(&EventColumns::frames, use);
-  }
-  template <typename Use>
-  void for_each_call(Use use) const {
-    for_each(&EventColumns::calls, use);
-  }
-  template <typename Use>
-  void for_each_device(Use use) const {
-    for_each(&EventColumns::devices, use);
-  }
-  template <typename Use>
-  void for_each_mark(Use use) const {
-    for_each(&EventColumns::marks, use);
-  }
+  void for_each_operator(auto use) const { for_each(&EventColumns::operators, use); }
+  void for_each_frame(auto use) const { for_each(&EventColumns::frames, use); }
+  void for_each_call(auto use) const { for_each(&EventColumns::calls, use); }
+  void for_each_device(auto use) const { for_each(&EventColumns::devices, use); }
+  void for_each_mark(auto use) const { for_each(&EventColumns::marks, use); }
   // The names that programs give to times; these are also frames if the run was read with frames.
-  template <typename Use>
-  void for_each_annotation(Use use) const {
+  void for_each_annotation(auto use) const {
     for_each_mark([&](const MarkedSpan& span) {
       if (span.mark == SpanMark::annotation) use(span);
     });
   }
-  template <typename Use>
-  void for_each_memory(Use use) const {
-    for_each(&EventColumns::memory, use);
-  }
-  template <typename Use>
-  void for_each_counter(Use use) const {
-    for_each(&EventColumns::counters, use);
-  }
-  template <typename Use>
-  void for_each_unknown(Use use) const {
-    for_each(&EventColumns::unknown, use);
-  }
+  void for_each_memory(auto use) const { for_each(&EventColumns::memory, use); }
+  void for_each_counter(auto use) const { for_each(&EventColumns::counters, use); }
+  void for_each_unknown(auto use) const { for_each(&EventColumns::unknown, use); }
   bool has_devices() const { return kinds.devices; }
   bool has_frames() const { return kinds.frames; }
 };
