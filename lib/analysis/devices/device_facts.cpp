@@ -25,17 +25,36 @@ namespace {
 
 using Parts = std::initializer_list<std::string_view>;
 
-// The work of one name.
-struct WorkTime {
+// The spans of one label.
+struct LabelTime {
   std::int64_t ns = 0;
   std::size_t n = 0;
 
-  void add(const WorkTime& more) {
+  void add(const LabelTime& more) {
     add_to(ns, more.ns);
     n += more.n;
   }
   auto wired() { return std::tie(ns, n); }
 };
+using LabelTimes = std::map<std::uint32_t, LabelTime>;
+
+// Sums up spans of these ranks: visit(rank, add) calls add(span) for each span of a rank that
+// counts.
+template <typename Visit>
+LabelTimes sum_by_label(const Run& run, const std::vector<std::size_t>& ranks, Visit visit) {
+  LabelTimes all;
+  const auto find = [&](std::size_t rank) {
+    LabelTimes times;
+    visit(rank, [&](const HostSpan& span) {
+      times[span.label].add({span.end_ns - span.start_ns, 1});
+    });
+    return times;
+  };
+  for_each_rank<LabelTimes>(run, ranks, find, [&](std::size_t, const LabelTimes& times) {
+    for (const auto& [label, time] : times) all[label].add(time);
+  });
+  return all;
+}
 
 // Adds the facts in the name of a kernel, for the time of all kernels with that name.
 void add_kernel(std::string_view name, std::int64_t ns, DeviceFacts& facts) {
@@ -89,24 +108,17 @@ DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ra
   DeviceFacts facts;
   find_graphs(run, facts);
   if (!kernels) return facts;
-  std::vector<WorkTime> of_label(run.labels.size());
-  using WorkTimes = std::map<std::uint32_t, WorkTime>;  // by label
-  const auto times_of = [&](std::size_t rank) {
-    WorkTimes times;
+  const LabelTimes times = sum_by_label(run, ranks, [&](std::size_t rank, auto add) {
     const Intervals steps = steps_of(rank);
     run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
       const Role role = run.labels.kind(span.label).role;
       if ((role == Role::kernel || role == Role::memcpy) &&
           holds_any(steps, {span.start_ns, span.start_ns + 1}))
-        times[span.label].add({span.end_ns - span.start_ns, 1});
+        add(span);
     });
-    return times;
-  };
-  for_each_rank<WorkTimes>(run, ranks, times_of, [&](std::size_t, const WorkTimes& times) {
-    for (const auto& [label, time] : times) of_label[label].add(time);
   });
-  for (std::uint32_t label = 0; label < run.labels.size(); ++label) {
-    const auto& [ns, n] = of_label[label];
+  for (const auto& [label, time] : times) {
+    const auto& [ns, n] = time;
     const std::string_view name = run.labels.name(label);
     if (run.labels.kind(label).role == Role::memcpy) {
       add_to(facts.copy_ns, ns);
@@ -119,10 +131,9 @@ DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ra
     facts.longest_n = n;
     facts.longest = name;
   }
-  for (std::uint32_t label = 0; label < run.labels.size(); ++label)
-    if (run.labels.kind(label).role == Role::kernel &&
-        of_label[label].ns > facts.kernel_ns / kLeastPart)
-      add_kernel(run.labels.name(label), of_label[label].ns, facts);
+  for (const auto& [label, time] : times)
+    if (run.labels.kind(label).role == Role::kernel && time.ns > facts.kernel_ns / kLeastPart)
+      add_kernel(run.labels.name(label), time.ns, facts);
   return facts;
 }
 
@@ -167,50 +178,36 @@ std::vector<UnknownRow> find_doubtful(const Run& run) {
   return rows;
 }
 
-// The spans of one name of which nothing is known.
-struct UnknownName {
-  std::uint64_t count = 0;
-  std::int64_t total_ns = 0;
-
-  auto wired() { return std::tie(count, total_ns); }
-};
-
-// Returns the spans of files in which no category, name or row is known; empty if there are none.
-std::string describe_unknown_names(const Run& run) {
-  using Names = std::map<std::uint32_t, UnknownName>;  // by label
-  const auto find = [&](std::size_t rank) {
-    Names names;
-    run.ranks[rank].for_each_host([&](const HostSpan& span) {
-      if (run.labels.kind(span.label).role != Role::other) return;
-      UnknownName& name = names[span.label];
-      ++name.count;
-      add_to(name.total_ns, span.end_ns - span.start_ns);
-    });
-    return names;
-  };
-  Names all;
-  for (const Names& names : per_rank<Names>(run, find))
-    for (const auto& [label, name] : names) {
-      all[label].count += name.count;
-      add_to(all[label].total_ns, name.total_ns);
-    }
-  if (all.empty()) return {};
-  UnknownName sum;
-  std::vector<std::pair<std::int64_t, std::string_view>> longest;
-  longest.reserve(all.size());
-  for (const auto& [label, name] : all) {
-    sum.count += name.count;
-    add_to(sum.total_ns, name.total_ns);
-    longest.emplace_back(-name.total_ns, run.labels.name(label));
-  }
+// Returns the names, those with the most time first.
+std::vector<std::string> longest_first(const std::map<std::string_view, std::int64_t>& times_ns) {
+  std::vector<std::pair<std::int64_t, std::string>> longest;
+  longest.reserve(times_ns.size());
+  for (const auto& [name, ns] : times_ns) longest.emplace_back(-ns, name);
   std::sort(longest.begin(), longest.end());
   std::vector<std::string> names;
   names.reserve(longest.size());
-  for (const auto& [ns, name] : longest) names.emplace_back(name);
+  for (auto& [ns, name] : longest) names.push_back(std::move(name));
+  return names;
+}
+
+// Returns the spans of files in which no category, name or row is known; empty if there are none.
+std::string describe_unknown_names(const Run& run) {
+  const LabelTimes times = sum_by_label(run, all_ranks(run), [&](std::size_t rank, auto add) {
+    run.ranks[rank].for_each_host([&](const HostSpan& span) {
+      if (run.labels.kind(span.label).role == Role::other) add(span);
+    });
+  });
+  if (times.empty()) return {};
+  LabelTime sum;
+  std::map<std::string_view, std::int64_t> by_name;
+  for (const auto& [label, time] : times) {
+    sum.add(time);
+    add_to(by_name[run.labels.name(label)], time.ns);
+  }
   return fmt::format(
       "spans have no category, and neither their names nor their rows are known: {} "
       "({}, {})",
-      list_of(names), count_of(sum.count, "span"), format_duration(sum.total_ns));
+      list_of(longest_first(by_name)), count_of(sum.n, "span"), format_duration(sum.ns));
 }
 
 bool is_cut(const RunFile& file) {
@@ -227,46 +224,32 @@ std::string describe_cut(const Run& run) {
   return {};
 }
 
-// The time of kernels, of programs, and of each program by name, summed over all ranks.
-struct ProgramTimes {
-  std::int64_t kernels_ns = 0;
-  std::int64_t programs_ns = 0;
-  std::map<std::uint32_t, std::int64_t> by_label;
-
-  auto wired() { return std::tie(kernels_ns, programs_ns, by_label); }
-};
-
-ProgramTimes find_program_times(const Run& run, const RankEvents& rank) {
-  ProgramTimes times;
-  rank.for_each_device([&](const DeviceSpan& span) {
-    const EventClass& kind = run.labels.kind(span.label);
-    const std::int64_t ns = span.end_ns - span.start_ns;
-    if (kind.role == Role::kernel) add_to(times.kernels_ns, ns);
-    if (!kind.is_program) return;
-    add_to(times.programs_ns, ns);
-    add_to(times.by_label[span.label], ns);
-  });
-  return times;
+bool has_programs(const Labels& labels) {
+  for (std::uint32_t label = 0; label < labels.size(); ++label)
+    if (labels.kind(label).is_program) return true;
+  return false;
 }
 
 std::string describe_programs(const Run& run) {
-  ProgramTimes times;
+  if (!has_programs(run.labels)) return {};
+  const LabelTimes times = sum_by_label(run, all_ranks(run), [&](std::size_t rank, auto add) {
+    run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
+      const EventClass& kind = run.labels.kind(span.label);
+      if (kind.role == Role::kernel || kind.is_program) add(span);
+    });
+  });
+  std::int64_t kernels_ns = 0;
+  std::int64_t programs_ns = 0;
   std::map<std::string_view, std::int64_t> by_name;
-  const auto find = [&](std::size_t rank) { return find_program_times(run, run.ranks[rank]); };
-  for (const ProgramTimes& own : per_rank<ProgramTimes>(run, find)) {
-    add_to(times.kernels_ns, own.kernels_ns);
-    add_to(times.programs_ns, own.programs_ns);
-    for (const auto& [label, ns] : own.by_label) add_to(by_name[run.labels.name(label)], ns);
+  for (const auto& [label, time] : times) {
+    const EventClass& kind = run.labels.kind(label);
+    if (kind.role == Role::kernel) add_to(kernels_ns, time.ns);
+    if (!kind.is_program) continue;
+    add_to(programs_ns, time.ns);
+    add_to(by_name[run.labels.name(label)], time.ns);
   }
-  if (times.programs_ns == 0 || times.programs_ns < times.kernels_ns / 2) return {};
-  std::vector<std::pair<std::int64_t, std::string_view>> longest;
-  longest.reserve(by_name.size());
-  for (const auto& [name, ns] : by_name) longest.emplace_back(-ns, name);
-  std::sort(longest.begin(), longest.end());
-  std::vector<std::string> names;
-  names.reserve(longest.size());
-  for (const auto& [ns, name] : longest) names.emplace_back(name);
-  return list_of(names);
+  if (programs_ns == 0 || programs_ns < kernels_ns / 2) return {};
+  return list_of(longest_first(by_name));
 }
 
 // True for what gives work to a device: a call, or a range of the host for NCCL's kernels.
@@ -282,21 +265,16 @@ std::vector<std::string> find_launching(const Run& run) {
   is_launch.reserve(run.labels.size());
   for (std::uint32_t label = 0; label < run.labels.size(); ++label)
     is_launch.push_back(gives_work(run.labels, label));
-  using Seen = std::set<std::uint32_t>;  // labels
-  const auto find = [&](std::size_t rank) {
-    Seen seen;
+  const LabelTimes seen = sum_by_label(run, all_ranks(run), [&](std::size_t rank, auto add) {
     const auto see = [&](const HostSpan& span) {
-      if (is_launch[span.label]) seen.insert(span.label);
+      if (is_launch[span.label]) add(span);
     };
     run.ranks[rank].for_each_call(see);
     run.ranks[rank].for_each_host(see);
-    return seen;
-  };
-  Seen all;
-  for (Seen& seen : per_rank<Seen>(run, find)) all.merge(seen);
+  });
   std::vector<std::string> names;
-  names.reserve(all.size());
-  for (const std::uint32_t label : all) names.emplace_back(run.labels.name(label));
+  names.reserve(seen.size());
+  for (const auto& [label, time] : seen) names.emplace_back(run.labels.name(label));
   std::sort(names.begin(), names.end());
   return names;
 }
