@@ -76,31 +76,6 @@ void renumber(std::vector<EventColumns>& parts, const Renumbering& numbers) {
   }
 }
 
-std::string pack(const FileBlock& own, EventCollector& collector) {
-  WireWriter writer;
-  writer(own, texts_of(collector));
-  for (std::size_t i = own.begin; i < own.end; ++i) {
-    CollectedEvents& file = collector.files()[i];
-    writer(file);
-    file = {};
-  }
-  return writer.take();
-}
-
-void unpack(std::string_view bytes, EventCollector& collector) {
-  WireReader reader(bytes);
-  FileBlock files;
-  Texts texts;
-  reader(files, texts);
-  const Renumbering numbers =
-      numbers_of(texts, collector.labels(), collector.tracks(), collector.details());
-  for (std::size_t i = files.begin; i < files.end; ++i) {
-    CollectedEvents& file = collector.files()[i];
-    reader(file);
-    renumber(file.parts, numbers);
-  }
-}
-
 // Readings holds what a process has read, without the columns.
 struct Readings {
   FileBlock files;
@@ -129,27 +104,20 @@ struct MovedRank {
   auto wired() { return std::tie(rank, parts); }
 };
 
-// Returns the process of each rank: the first that has events of it, or that knows it if none has
-// any. `known` has a list for each process: its ranks, and whether it has events of them.
+// Returns the process of each rank: without `spread` process 0, else the first that has events of
+// it, or that knows it if none has any. `known` has a list for each process: its ranks, and whether
+// it has events of them.
 std::map<std::int64_t, std::size_t> find_owners(
-    const std::vector<std::vector<std::pair<std::int64_t, bool>>>& known) {
+    const std::vector<std::vector<std::pair<std::int64_t, bool>>>& known, bool spread) {
   std::map<std::int64_t, std::size_t> owners;
   for (const bool with_events : {true, false})
     for (std::size_t process = 0; process < known.size(); ++process)
       for (const auto& [rank, has_events] : known[process])
-        if (has_events == with_events) owners.try_emplace(rank, process);
+        if (has_events == with_events) owners.try_emplace(rank, spread ? process : 0);
   return owners;
 }
 
 }  // namespace
-
-void gather_events(Team& team, const FileBlock& own, EventCollector& collector) {
-  if (team.is_alone()) return;
-  team.gather(team.is_first() ? std::string() : pack(own, collector),
-              [&](std::size_t rank, const std::string& bytes) {
-                if (rank > 0) unpack(bytes, collector);
-              });
-}
 
 void share_readings(Team& team, const FileBlock& own, EventCollector& collector) {
   if (team.is_alone()) return;
@@ -174,12 +142,13 @@ void share_readings(Team& team, const FileBlock& own, EventCollector& collector)
   collector.details() = std::move(details);
 }
 
-void settle_ranks(Team& team, std::vector<RankEvents>& ranks) {
+void settle_ranks(Team& team, std::vector<RankEvents>& ranks, bool spread) {
   if (team.is_alone()) return;
   std::vector<std::pair<std::int64_t, bool>> own;
   own.reserve(ranks.size());
   for (const RankEvents& rank : ranks) own.emplace_back(rank.rank, !rank.parts.empty());
-  const std::map<std::int64_t, std::size_t> owners = find_owners(share(team, std::move(own)));
+  const std::map<std::int64_t, std::size_t> owners =
+      find_owners(share(team, std::move(own)), spread);
   std::map<std::int64_t, RankEvents> settled;
   for (const auto& [rank, process] : owners) {
     settled[rank].rank = rank;
@@ -196,11 +165,14 @@ void settle_ranks(Team& team, std::vector<RankEvents>& ranks) {
   std::vector<std::string> messages;
   messages.reserve(moved.size());
   for (std::vector<MovedRank>& to : moved) messages.push_back(to_wire(std::exchange(to, {})));
-  for (const std::string& message : team.exchange(std::move(messages)))
-    for (MovedRank& rank : from_wire<std::vector<MovedRank>>(message)) {
-      std::vector<EventColumns>& parts = settled[rank.rank].parts;
-      std::ranges::move(rank.parts, std::back_inserter(parts));
-    }
+  const auto take = [&](std::size_t, const std::string& message) {
+    for (MovedRank& rank : from_wire<std::vector<MovedRank>>(message))
+      std::ranges::move(rank.parts, std::back_inserter(settled[rank.rank].parts));
+  };
+  if (!spread)
+    team.gather(std::move(messages.front()), take);
+  else
+    for (const std::string& message : team.exchange(std::move(messages))) take(0, message);
   ranks.clear();
   for (auto& [rank, events] : settled) ranks.push_back(std::move(events));
 }

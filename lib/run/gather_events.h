@@ -15,20 +15,15 @@
 
 namespace traceloom {
 
-// `own` are the files that this process has read; all collectors have the same number of files.
-// Afterwards the collector of process 0 is as if it had read all files, down to the numbers of
-// labels, tracks and details, since these are given in the order of the files. The others have lost
-// their events. Process 0 holds one message at a time besides the columns.
-void gather_events(Team& team, const FileBlock& own, EventCollector& collector);
-
-// Gives all processes what each has read, except the columns, which stay where they are. The
-// numbers of labels, tracks and details are the same on all of them: those that one process would
-// give.
+// Gives all processes what each has read, except the columns, which stay where they are. `own` are
+// the files that this process has read; all collectors have the same number of files. The numbers
+// of labels, tracks and details are the same on all processes: those that one process would give.
 void share_readings(Team& team, const FileBlock& own, EventCollector& collector);
 
-// Brings the events of each rank to one process, the first that has any. `ranks` are those of the
-// files that this process has read; afterwards they are those of all processes, in the same order
-// on each.
-void settle_ranks(Team& team, std::vector<RankEvents>& ranks);
+// Brings the events of each rank to one process: the first that has any or, without `spread`,
+// process 0, which holds one message at a time besides the columns. `ranks` are those of the files
+// that this process has read; afterwards they are those of all processes, in the same order on
+// each.
+void settle_ranks(Team& team, std::vector<RankEvents>& ranks, bool spread);
 
 }  // namespace traceloom

@@ -383,8 +383,7 @@ Run read_run(const RunRequest& request) {
     scan_inputs(request.inputs, collector,
                 {.threads = request.threads, .progress = request.progress, .files = own});
   });
-  (request.spread ? share_readings : gather_events)(team, own, collector);
-  if (!request.spread && !team.is_first()) return {};  // it has no part in the rest
+  share_readings(team, own, collector);
   std::vector<CollectedEvents>& files = collector.files();
   const RunInputs capture =
       settle(request.inputs, readings_of(files), {.lists_clashes = request.lists_clashes});
@@ -406,7 +405,8 @@ Run read_run(const RunRequest& request) {
     sorter.take_file(i, capture.ranks[i], files[i].parts);
   }
   run.ranks = sorter.finish();
-  if (request.spread) settle_ranks(team, run.ranks);
+  settle_ranks(team, run.ranks, request.spread);
+  if (!request.spread && !team.is_first()) return {};  // it has no part in the rest
   run.labels = std::move(collector.labels());
   run.tracks = std::move(collector.tracks());
   run.details = std::move(collector.details());
