@@ -9,11 +9,6 @@ namespace {
 
 constexpr double kMillion = 1e6;
 
-// `times` must ascend.
-std::int64_t at_percent(const std::vector<std::int64_t>& times, std::size_t percent) {
-  return times[(times.size() * percent + 99) / 100 - 1];
-}
-
 std::int64_t standard_deviation(const std::vector<std::int64_t>& times, long double mean) {
   if (times.size() < 2) return 0;
   long double squares = 0;
@@ -38,9 +33,9 @@ TimeStats time_stats(std::vector<std::int64_t> times) {
   }
   stats.mean_ns = mean(times);
   stats.min_ns = times.front();
-  stats.p50_ns = at_percent(times, 50);
-  stats.p90_ns = at_percent(times, 90);
-  stats.p99_ns = at_percent(times, 99);
+  stats.p50_ns = times[percentile_place(times.size(), 50)];
+  stats.p90_ns = times[percentile_place(times.size(), 90)];
+  stats.p99_ns = times[percentile_place(times.size(), 99)];
   stats.max_ns = times.back();
   stats.stddev_ns = standard_deviation(times, exact_ns / static_cast<long double>(stats.count));
   return stats;

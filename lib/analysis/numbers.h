@@ -1,4 +1,4 @@
-// The arithmetic of all analyses: percentiles, slopes, statistics of lengths, and sums by keys, in
+// The arithmetic of all analyses: slopes, statistics of lengths, and sums by keys, in
 // one process or in a team.
 #pragma once
 
@@ -24,21 +24,6 @@
 #include <vector>
 
 namespace traceloom {
-
-// Percentiles by the nearest rank, as everywhere here, so that each is a measured value.
-//
-//   std::int64_t p99 = percentile(values, 99);
-
-// Returns the least value that at least `percent` (1 to 100) of the values do not exceed; 0 if
-// there are none.
-template <typename Number>
-Number percentile(std::vector<Number> values, std::size_t percent) {
-  if (values.empty()) return 0;
-  const std::size_t place = (values.size() * percent + 99) / 100 - 1;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place),
-                   values.end());
-  return values[place];
-}
 
 __extension__ typedef __int128 Int128;
 

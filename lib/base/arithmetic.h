@@ -1,9 +1,12 @@
 // Arithmetic on numbers of files, which may be of any size or absent.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace traceloom {
 
@@ -43,6 +46,25 @@ inline std::int64_t wrapped_difference(std::int64_t a, std::int64_t b) {
 }
 inline std::int64_t wrapped_sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
+// Percentiles by the nearest rank, as everywhere here, so that each is a measured value.
+//
+//   std::int64_t p99 = percentile(values, 99);
+
+// Returns the place in a list of `count` sorted values; `count` is not 0, `percent` is 1 to 100.
+constexpr std::size_t percentile_place(std::size_t count, std::size_t percent) {
+  return count / 100 * percent + (count % 100 * percent + 99) / 100 - 1;
+}
+
+// Returns the least value that at least `percent` of the values do not exceed; 0 if there are none.
+template <typename Number>
+Number percentile(std::vector<Number> values, std::size_t percent) {
+  if (values.empty()) return 0;
+  const auto place =
+      values.begin() + static_cast<std::ptrdiff_t>(percentile_place(values.size(), percent));
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
 }
 
 // keep_first, keep_least: keep one of the values that several sources may give.

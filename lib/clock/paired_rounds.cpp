@@ -33,24 +33,6 @@ constexpr std::size_t kRoundsAStray = 10;
 // what it leaves.
 constexpr double kBetter = 4;
 
-template <typename Number>
-Number at_place(std::vector<Number> values, std::size_t place) {
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(place));
-  return values[place];
-}
-
-template <typename Number>
-Number middle_of(std::vector<Number> values) {
-  const std::size_t place = (values.size() - 1) / 2;
-  return at_place(std::move(values), place);
-}
-
-// Returns the least value that at least `percent` of the values do not exceed.
-std::int64_t at_percent(std::vector<std::int64_t> values, std::size_t percent) {
-  const std::size_t place = (values.size() * percent + 99) / 100 - 1;
-  return at_place(std::move(values), place);
-}
-
 std::vector<PairedRound> shortest(std::vector<PairedRound> rounds, std::size_t count) {
   std::ranges::stable_sort(rounds, {}, &PairedRound::length_ns);
   rounds.resize(std::min(count, rounds.size()));
@@ -78,7 +60,7 @@ std::int64_t middle_of_ends(const std::vector<PairedRound>& rounds) {
   std::vector<std::int64_t> ends;
   ends.reserve(rounds.size());
   for (const PairedRound& round : rounds) ends.push_back(round.ends_ns);
-  return middle_of(std::move(ends));
+  return percentile(std::move(ends), 50);
 }
 
 // The slopes for Theil-Sen; empty if no two rounds are far enough apart.
@@ -108,13 +90,9 @@ std::vector<std::int64_t> ends_off_line(const std::vector<PairedRound>& rounds, 
 
 // Returns the distance from the median that 95 % of the values do not exceed.
 double scatter_of(std::vector<std::int64_t> values) {
-  const std::int64_t middle_ns = middle_of(values);
+  const std::int64_t middle_ns = percentile(values, 50);
   for (std::int64_t& ns : values) ns = apart(ns, middle_ns);
-  return static_cast<double>(std::max(kLeastSkewNs, at_percent(std::move(values), 95)));
-}
-
-double median_slope(std::vector<double> slopes) {
-  return slopes.empty() ? 0 : middle_of(std::move(slopes));
+  return static_cast<double>(std::max(kLeastSkewNs, percentile(std::move(values), 95)));
 }
 
 // Returns the first round after the moment before and after which the ends differ most.
@@ -149,16 +127,17 @@ std::int64_t find_jump(std::vector<PairedRound> rounds) {
   const std::size_t split = farthest_split(rounds);
   const std::size_t shorter = std::min(split, rounds.size() - split);
   if (shorter < kLeastOfExact) return 0;
-  const double scatter_ns = scatter_of(ends_off_line(rounds, median_slope(slopes_between(rounds))));
+  const double scatter_ns =
+      scatter_of(ends_off_line(rounds, percentile(slopes_between(rounds), 50)));
   const auto middle = static_cast<std::ptrdiff_t>(split);
   std::vector<double> slopes = slopes_between({rounds.begin(), rounds.begin() + middle});
   const std::vector<double> later = slopes_between({rounds.begin() + middle, rounds.end()});
   slopes.insert(slopes.end(), later.begin(), later.end());
-  const std::vector<std::int64_t> off = ends_off_line(rounds, median_slope(std::move(slopes)));
+  const std::vector<std::int64_t> off = ends_off_line(rounds, percentile(std::move(slopes), 50));
   const std::vector<std::int64_t> before(off.begin(), off.begin() + middle);
   const std::vector<std::int64_t> after(off.begin() + middle, off.end());
   const double left_ns = std::max({scatter_of(before), scatter_of(after), skew_of(rounds)});
-  const std::int64_t jump_ns = saturating_subtract(middle_of(after), middle_of(before));
+  const std::int64_t jump_ns = saturating_subtract(percentile(after, 50), percentile(before, 50));
   const bool explains = (left_ns <= kExactNs || shorter >= kLeastOfStretch) &&
                         left_ns * kBetter < scatter_ns &&
                         left_ns * kBetter < std::abs(static_cast<double>(jump_ns));
@@ -178,7 +157,7 @@ std::int64_t middle_near(const std::vector<PairedRound>& rounds, std::int64_t en
   std::vector<std::int64_t> near{ends_ns};
   for (const PairedRound& round : rounds)
     if (apart(round.ends_ns, ends_ns) < most_ns) near.push_back(round.ends_ns);
-  return middle_of(std::move(near));
+  return percentile(std::move(near), 50);
 }
 
 // The ends of single rounds scatter, so all ends near those of the two rounds are used.
@@ -233,7 +212,7 @@ ClockSlope slope_of(const std::vector<PairedRound>& rounds) {
       shortest(rounds, std::min(kMostRounds, std::max(kMostRounds / 4, rounds.size() / 10)));
   std::vector<double> slopes = slopes_between(few);
   if (few.size() < kLeastRounds || slopes.empty()) return unknown;
-  const double slope = median_slope(std::move(slopes));
+  const double slope = percentile(std::move(slopes), 50);
   const double scatter_ns = scatter_of(ends_off_line(few, slope));
   unknown.jump_ns = find_jump(few);
   if (unknown.jump_ns != 0) return unknown;
@@ -262,12 +241,12 @@ PairFit fit_pair(const std::vector<PairedRound>& rounds) {
   std::vector<std::int64_t> scatter;
   scatter.reserve(few.size());
   for (const PairedRound& round : few) scatter.push_back(apart(round.ends_ns, fit.ends_ns));
-  fit.scatter_ns = at_percent(std::move(scatter), 95);
+  fit.scatter_ns = percentile(std::move(scatter), 95);
   std::vector<std::int64_t> residuals;
   residuals.reserve(rounds.size());
   for (const PairedRound& round : rounds) residuals.push_back(apart(round.ends_ns, fit.ends_ns));
-  fit.residual_p50_ns = at_percent(residuals, 50);
-  fit.residual_p95_ns = at_percent(std::move(residuals), 95);
+  fit.residual_p50_ns = percentile(residuals, 50);
+  fit.residual_p95_ns = percentile(std::move(residuals), 95);
   find_first_and_last(rounds, fit);
   if (!fit.is_contradiction()) return fit;
   fit.was_set = hold_in_stretches(rounds);

@@ -1,5 +1,7 @@
 #include "summarize/duration_stats.h"
 
+#include "base/arithmetic.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -59,11 +61,6 @@ class RankSearch {
   std::size_t large_done_ = 0;
 };
 
-// Returns the place of the nearest-rank percentile: ceil(percent / 100 * count) - 1.
-std::size_t percentile_rank(std::size_t count, std::size_t percent) {
-  return (count / 100) * percent + ((count % 100) * percent + 99) / 100 - 1;
-}
-
 }  // namespace
 
 std::optional<DurationStats> compute_stats(DurationValues& values) {
@@ -84,9 +81,9 @@ std::optional<DurationStats> compute_stats(DurationValues& values) {
   stats.min_ns = static_cast<std::int64_t>(least);
   stats.max_ns = static_cast<std::int64_t>(most);
   RankSearch at_rank(values);
-  stats.p50_ns = at_rank(percentile_rank(count, 50));
-  stats.p90_ns = at_rank(percentile_rank(count, 90));
-  stats.p99_ns = at_rank(percentile_rank(count, 99));
+  stats.p50_ns = at_rank(percentile_place(count, 50));
+  stats.p90_ns = at_rank(percentile_place(count, 90));
+  stats.p99_ns = at_rank(percentile_place(count, 99));
   stats.stddev_ns = standard_deviation(values, static_cast<std::uint64_t>(total));
   return stats;
 }

@@ -38,7 +38,7 @@ struct CounterSums {
     std::sort(values.begin(), values.end());
   }
   // Returns the nearest rank; call it after finish().
-  double at(std::size_t percent) const { return values[(values.size() * percent + 99) / 100 - 1]; }
+  double at(std::size_t percent) const { return values[percentile_place(values.size(), percent)]; }
 };
 
 // The rank (0 unless rows are by rank), counter and process.

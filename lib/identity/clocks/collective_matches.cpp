@@ -210,10 +210,7 @@ std::int64_t end_spread(const Island& island, const std::vector<std::int64_t>& a
   std::vector<std::int64_t> spreads;
   for (const CollectiveRound& round : island.rounds)
     if (!round.is_message) spreads.push_back(end_spread(round, ahead));
-  if (spreads.empty()) return 0;
-  const auto middle = spreads.begin() + static_cast<std::ptrdiff_t>((spreads.size() - 1) / 2);
-  std::nth_element(spreads.begin(), middle, spreads.end());
-  return *middle;
+  return percentile(std::move(spreads), 50);
 }
 
 // True for a merge whose files had a clock sync. Its collectives are not used: some of its files
