@@ -37,17 +37,15 @@ std::string why_inconclusive(const Judgement& judgement, const JudgeOptions& opt
                              100 * options.limit);
 }
 
-void take_step(const JudgedSides& judged, const ComparedSides& sides, const CompareOptions& options,
-               Comparison& found) {
-  found.judgement = judged.step;
-  if (!judged.step) {
+void take_step(const ComparedSides& sides, const CompareOptions& options, Comparison& found) {
+  if (!found.judgement) {
     found.why = fmt::format("no capture of the {} side has {} steps: record more steps a capture",
                             values_of(sides.base).empty() ? "base" : "new", kLeastSteps + 1);
     return;
   }
-  found.kind = judged.step->kind;
+  found.kind = found.judgement->kind;
   if (found.kind == ChangeKind::inconclusive)
-    found.why = why_inconclusive(*judged.step, options.judge,
+    found.why = why_inconclusive(*found.judgement, options.judge,
                                  !sides.history.empty() || !sides.older_steps.empty());
 }
 
@@ -57,23 +55,19 @@ int weight(ChangeKind kind) {
   return kind == ChangeKind::inconclusive ? 1 : 0;
 }
 
-void judge_all(const ComparedSides& sides, const CompareOptions& options, Comparison& found) {
-  JudgedSides judged = judge_sides(sides, options.judge, options.gates);
-  found.looks = judged.looks;
-  found.steps_used = judged.steps_used;
-  found.slow_base = judged.slow_base;
-  found.slow_changed = judged.slow_changed;
-  take_step(judged, sides, options, found);
-  if (judged.step && std::any_of(options.gates.begin(), options.gates.end(), is_step_gate)) {
+Comparison judge_all(const ComparedSides& sides, const CompareOptions& options) {
+  Comparison found{judge_sides(sides, options.judge, options.gates)};
+  take_step(sides, options, found);
+  if (found.judgement && std::any_of(options.gates.begin(), options.gates.end(), is_step_gate)) {
     found.kind = ChangeKind::ok;
     found.why.clear();
   }
-  for (const MetricAnswer& answer : judged.gates) {
+  for (const MetricAnswer& answer : found.gates) {
     if (weight(answer.kind) <= weight(found.kind)) continue;
     found.kind = answer.kind;
     found.why = answer.why;
   }
-  found.gates = std::move(judged.gates);
+  return found;
 }
 
 void forbid_differences(const CompareOptions& options, Comparison& found) {
@@ -306,8 +300,7 @@ bool is_device_role(Role role) {
 }
 
 Comparison compare(const ComparedSides& all, const CompareOptions& options) {
-  Comparison found;
-  judge_all(all, options, found);
+  Comparison found = judge_all(all, options);
   // A copy of many captures takes much memory.
   std::optional<ComparedSides> counted;
   if (found.looks == 2 || lacks_steps(all.base) || lacks_steps(all.changed)) {

@@ -76,20 +76,14 @@ struct MatchedShares {
   std::array<double, kMatchLevels> changed{};
 };
 
-struct Comparison {
+struct Comparison : JudgedSides {
   ChangeKind kind = ChangeKind::inconclusive;
-  std::string why;  // reason why it is inconclusive or incomparable, or which gate decides it, else
-                    // ""
-  std::optional<Judgement> judgement = {};  // nullopt if a side has no capture with enough steps
-  std::vector<MetricAnswer> gates;          // in the order of CompareOptions::gates
-  int looks = 1;                            // 2: the captures of the second look count, too
-  std::size_t steps_used = 0;               // of each capture, as in JudgedSides
-  SlowSteps slow_base = {};
-  SlowSteps slow_changed = {};
+  // The reason why it is inconclusive or incomparable, or which gate decides it, else "".
+  std::string why = {};
   std::size_t base_captures = 0;  // number of captures that count
   std::size_t changed_captures = 0;
-  std::vector<Difference> differences;
-  std::vector<RankDelta> ranks;           // those that both sides have, ascending
+  std::vector<Difference> differences = {};
+  std::vector<RankDelta> ranks = {};      // those that both sides have, ascending
   std::optional<std::size_t> shown = {};  // index in `ranks` of the rank that is told of
 
   // The rank that is told of, or nullptr if no rank has steps on both sides.
@@ -97,10 +91,10 @@ struct Comparison {
 
   // Some captures name the modules of that rank and others do not, so that no row has one.
   bool leaves_out_modules = false;
-  std::vector<std::int64_t> moved;  // ranks that changed at least half as much as that one
-  bool moved_together = false;      // they are compared by their steps, not by their own work
-  std::vector<RowDelta> rows;       // of that rank, largest deltas first
-  MatchedShares matched;
+  std::vector<std::int64_t> moved = {};  // ranks that changed at least half as much as that one
+  bool moved_together = false;           // they are compared by their steps, not by their own work
+  std::vector<RowDelta> rows = {};       // of that rank, largest deltas first
+  MatchedShares matched = {};
 };
 
 // True for work on a device: kernels, copies and communication.

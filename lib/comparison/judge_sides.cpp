@@ -528,7 +528,7 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
   found.slow_changed = find_slow_steps(counted->changed, used);
   auto next = judgements.begin();
   const bool is_replaced = std::ranges::any_of(gates, replaces_step);
-  if (!is_replaced && next != judgements.end()) found.step = *next++;
+  if (!is_replaced && next != judgements.end()) found.judgement = *next++;
   for (const MetricGate& gate : gates) {
     const Measured measured = measure(gate, *counted);
     if (!measured.is_whole()) {
@@ -538,7 +538,7 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
     } else if (!is_judged(gate, measured)) {
       found.gates.push_back(answer_of(gate, measured, std::nullopt, options));
     } else {
-      if (!found.step && replaces_step(gate)) found.step = *next;
+      if (!found.judgement && replaces_step(gate)) found.judgement = *next;
       found.gates.push_back(answer_of(gate, measured, *next++, options));
     }
   }

@@ -88,7 +88,7 @@ std::optional<double> value_of(const Metric& metric, const Capture& capture,
 // judge_sides: whether the step and the metrics of gates changed by more than noise.
 //
 //   const JudgedSides found = judge_sides({base, changed}, {}, gates);
-//   if (found.step->kind == ChangeKind::regression) use(found.step->change);
+//   if (found.judgement->kind == ChangeKind::regression) use(found.judgement->change);
 //
 // The step and all metrics with noise are one family (judge_family()), so that the chance of any
 // false alarm stays below alpha. A gate on the step that allows a share takes the place of the
@@ -117,10 +117,11 @@ struct MetricAnswer {
 };
 
 struct JudgedSides {
-  std::optional<Judgement> step = {};  // nullopt if a side has no capture with enough steps
-  std::vector<MetricAnswer> gates;     // in the order of the gates
-  int looks = 1;                       // 2: the captures of the second look count, too
-  std::size_t steps_used = 0;  // of each capture, with the first: as many as the shortest has
+  // Of the step; nullopt if a side has no capture with enough steps.
+  std::optional<Judgement> judgement = {};
+  std::vector<MetricAnswer> gates;  // in the order of the gates
+  int looks = 1;                    // 2: the captures of the second look count, too
+  std::size_t steps_used = 0;       // of each capture, with the first: as many as the shortest has
   // The verdict leaves out the longest steps, however many there are, so these are counted.
   SlowSteps slow_base = {};
   SlowSteps slow_changed = {};

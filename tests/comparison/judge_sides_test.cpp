@@ -76,12 +76,12 @@ TEST_CASE("sides: the same steps of all captures, and no OK where their mean ros
   // The middle steps of both are alike, but for 41 steps more of them are.
   const JudgedSides longer = judge_sides({uneven(50'000, 11), uneven(50'000, 41)}, {}, {});
   CHECK(longer.steps_used == 11);
-  CHECK(longer.step->kind == ChangeKind::ok);
-  CHECK(longer.step->change == doctest::Approx(0).epsilon(1e-12));
+  CHECK(longer.judgement->kind == ChangeKind::ok);
+  CHECK(longer.judgement->change == doctest::Approx(0).epsilon(1e-12));
   const JudgedSides worse = judge_sides({uneven(50'000, 21), uneven(150'000, 21)}, {}, {});
-  CHECK(worse.step->is_vetoed);
-  CHECK(worse.step->kind == ChangeKind::inconclusive);
-  CHECK(*worse.step->change_of_all == doctest::Approx(0.1817).epsilon(0.01));
+  CHECK(worse.judgement->is_vetoed);
+  CHECK(worse.judgement->kind == ChangeKind::inconclusive);
+  CHECK(*worse.judgement->change_of_all == doctest::Approx(0.1817).epsilon(0.01));
 }
 
 TEST_CASE("sides: a veto is told by a gate on the step, too, and steps without time are none") {
@@ -92,7 +92,7 @@ TEST_CASE("sides: a veto is told by a gate on the step, too, and steps without t
   ComparedSides zeros{uneven(0, 6), uneven(0, 21)};
   for (Capture& capture : zeros.changed)
     for (std::size_t step = 1; step < 7; ++step) capture.steps_ns[step] = 0;
-  CHECK_FALSE(judge_sides(zeros, {}, {}).step);
+  CHECK_FALSE(judge_sides(zeros, {}, {}).judgement);
 }
 
 TEST_CASE("sides: a gate on the step takes the place of the question about it") {
@@ -102,14 +102,14 @@ TEST_CASE("sides: a gate on the step takes the place of the question about it") 
     for (const char* const text : texts) gates.push_back(read_metric_gate("--gate", text));
     return judge_sides(sides, {}, gates);
   };
-  CHECK(judged({}).step->limit == 0.05);
+  CHECK(judged({}).judgement->limit == 0.05);
   const JudgedSides one = judged({"step<=+3%"});
-  CHECK(one.step->alpha == 0.01);
-  CHECK(one.step->floor == 0.03);
-  CHECK(one.step->limit == 0.03);
+  CHECK(one.judgement->alpha == 0.01);
+  CHECK(one.judgement->floor == 0.03);
+  CHECK(one.judgement->limit == 0.03);
   CHECK(one.gates.at(0).judgement->alpha == 0.01);
   // With another condition there are two questions, as with one on other work.
-  CHECK(judged({"step<=+3%", "kernel<=+5%"}).step->alpha == 0.005);
+  CHECK(judged({"step<=+3%", "kernel<=+5%"}).judgement->alpha == 0.005);
   CHECK(judged({"step<=200us"}).gates.at(0).judgement->limit == 0);
 }
 
