@@ -6,18 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace traceloom {
-
-std::string_view to_string(ClockMethod method) {
-  static constexpr std::array<std::string_view, 11> kNames{
-      "sync", "rounds", "same_boot", "sync_of_rank", "sync_event", "collectives",
-      "base", "epoch",  "merged",    "given",        "none"};
-  static_assert(kNames.size() == static_cast<std::size_t>(ClockMethod::none) + 1);
-  return kNames[static_cast<std::size_t>(method)];
-}
 
 std::optional<AlignBy> parse_align_by(std::string_view name) {
   if (name == "auto") return AlignBy::any;

@@ -2,6 +2,8 @@
 // is said of the result.
 #pragma once
 
+#include "base/by_enum.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -23,7 +25,12 @@ enum class ClockMethod : std::uint8_t {
   given,         // ClockOptions::offsets
   none,          // no evidence, or no alignment requested: the clock stays as it is
 };
-std::string_view to_string(ClockMethod method);
+constexpr std::string_view to_string(ClockMethod method) {
+  return name_in({"sync", "rounds", "same_boot", "sync_of_rank", "sync_event", "collectives",
+                  "base", "epoch", "merged", "given", "none"},
+                 method);
+}
+static_assert(to_string(ClockMethod::none) == "none");
 // True for the file's own clock sync, and for evidence that was stamped with it.
 constexpr bool is_by_sync(ClockMethod method) {
   return method == ClockMethod::sync || method == ClockMethod::rounds ||

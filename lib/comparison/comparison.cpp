@@ -14,7 +14,6 @@
 #include <optional>
 #include <set>
 #include <tuple>
-#include <utility>
 
 namespace traceloom {
 namespace {

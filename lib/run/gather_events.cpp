@@ -2,12 +2,10 @@
 
 #include "team/wire.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <map>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>

@@ -1,8 +1,6 @@
 #include "run/launch_ids.h"
 
 #include <algorithm>
-#include <compare>
-#include <cstddef>
 #include <cstdint>
 
 namespace traceloom {

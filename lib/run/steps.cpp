@@ -4,7 +4,6 @@
 #include "run/run.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -296,19 +295,6 @@ std::vector<Step> unmarked_steps(const std::vector<EventColumns>& parts) {
 }
 
 }  // namespace
-
-std::string_view to_string(StepKind kind) {
-  static constexpr std::array<std::string_view, 5> kNames{"none", "ProfilerStep", "event/batch",
-                                                          "iteration", "XLA Steps"};
-  static_assert(kNames.size() == static_cast<std::size_t>(StepKind::xla) + 1);
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
-std::string_view to_string(StepPhase phase) {
-  static constexpr std::array<std::string_view, 3> kNames{"", "prefill", "decode"};
-  static_assert(kNames.size() == static_cast<std::size_t>(StepPhase::decode) + 1);
-  return kNames[static_cast<std::size_t>(phase)];
-}
 
 Intervals StepList::times() const {
   Intervals times;

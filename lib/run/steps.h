@@ -2,6 +2,7 @@
 // recorded.
 #pragma once
 
+#include "base/by_enum.h"
 #include "base/packed_rows.h"
 #include "run/event_columns.h"
 #include "run/intervals.h"
@@ -47,7 +48,10 @@ enum class StepPhase : std::uint8_t {
   decode
 };
 // Returns "prefill" or "decode", and an empty text for none.
-std::string_view to_string(StepPhase phase);
+constexpr std::string_view to_string(StepPhase phase) {
+  return name_in({"", "prefill", "decode"}, phase);
+}
+static_assert(to_string(StepPhase::decode) == "decode");
 
 struct Step {
   StepPhase phase = StepPhase::none;
@@ -83,7 +87,10 @@ inline StepKey key_of(const Step& step) {
 }
 
 enum class StepKind : std::uint8_t { none, torch, composer, iterations, xla };
-std::string_view to_string(StepKind kind);
+constexpr std::string_view to_string(StepKind kind) {
+  return name_in({"none", "ProfilerStep", "event/batch", "iteration", "XLA Steps"}, kind);
+}
+static_assert(to_string(StepKind::xla) == "XLA Steps");
 
 // The steps are ascending by time and do not overlap. They are packed because runs with tiny steps
 // have millions of them.

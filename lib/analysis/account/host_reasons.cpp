@@ -1,7 +1,6 @@
 #include "analysis/account/host_reasons.h"
 
 #include "analysis/work/work_names.h"
-#include "base/arithmetic.h"
 
 #include <algorithm>
 #include <utility>

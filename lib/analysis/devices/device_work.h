@@ -4,15 +4,11 @@
 #include "run/launches.h"
 #include "run/run.h"
 
-#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
-#include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace traceloom {

@@ -367,11 +367,6 @@ Straggler find_by_any(const Comparison& all) {
 
 }  // namespace
 
-std::string_view to_string(DelayPattern pattern) {
-  static constexpr std::string_view kNames[] = {"none", "persistent", "sporadic", "changing"};
-  return kNames[static_cast<std::size_t>(pattern)];
-}
-
 std::string rank_list(const Straggler& found) {
   return ranks_words(found.candidates, found.each_of_them ? RankStyle::all : RankStyle::either);
 }

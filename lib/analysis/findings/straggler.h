@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/waits/rank_waits.h"
+#include "base/by_enum.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,11 @@ enum class StragglerCause : std::uint8_t {
   idle,           // it does longer nothing that was recorded
   inconclusive,   // the events do not show which rank it is, or why
 };
-std::string_view to_string(StragglerCause cause);
+constexpr std::string_view to_string(StragglerCause cause) {
+  return name_in({"none", "dataloader", "compute", "slower device", "launch", "memcpy", "idle",
+                  "inconclusive"},
+                 cause);
+}
 
 enum class DelayPattern : std::uint8_t {
   none,        // the others wait for no rank by much, or there is only one step
@@ -38,7 +43,9 @@ enum class DelayPattern : std::uint8_t {
   sporadic,    // the same ranks in some steps
   changing,    // one rank or another
 };
-std::string_view to_string(DelayPattern pattern);
+constexpr std::string_view to_string(DelayPattern pattern) {
+  return name_in({"none", "persistent", "sporadic", "changing"}, pattern);
+}
 
 // The ranks that came last most often, whether that makes them stragglers or not.
 struct LastRanks {

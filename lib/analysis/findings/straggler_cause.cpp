@@ -1,6 +1,5 @@
 #include "analysis/findings/straggler.h"
 #include "analysis/numbers.h"
-#include "analysis/report.h"
 #include "analysis/waits/rank_waits.h"
 #include "analysis/waits/step_roles.h"
 #include "base/units.h"
@@ -109,12 +108,6 @@ StragglerCause cause_of_role(const Run& run, const std::vector<RankRoles>& roles
 }
 
 }  // namespace
-
-std::string_view to_string(StragglerCause cause) {
-  static constexpr std::string_view kNames[] = {"none",   "dataloader", "compute", "slower device",
-                                                "launch", "memcpy",     "idle",    "inconclusive"};
-  return kNames[static_cast<std::size_t>(cause)];
-}
 
 // Finds the role in which the rank spends the greatest excess over the others, if that is a large
 // part of the delay.

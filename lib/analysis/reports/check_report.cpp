@@ -14,8 +14,7 @@ namespace traceloom {
 namespace {
 
 std::string_view severity_name(Severity severity) {
-  static constexpr std::string_view kNames[] = {"info", "notice", "loss"};
-  return kNames[static_cast<std::size_t>(severity)];
+  return name_in({"info", "notice", "loss"}, severity);
 }
 
 struct ProblemRow {

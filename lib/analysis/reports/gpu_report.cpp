@@ -1,7 +1,6 @@
 #include "analysis/reports/gpu_report.h"
 
 #include "analysis/devices/device_facts.h"
-#include "analysis/reports/steps_report.h"
 #include "analysis/waits/step_roles.h"
 #include "per_rank/per_rank.h"
 #include "run/event_columns.h"

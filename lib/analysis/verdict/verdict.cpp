@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <string_view>
 
 namespace traceloom {
@@ -369,17 +368,6 @@ void find_statuses(Verdict& verdict, const Findings& found) {
 }
 
 }  // namespace
-
-std::string_view to_string(Status status) {
-  static constexpr std::string_view kNames[] = {"measured", "inferred", "cannot tell"};
-  return kNames[static_cast<std::size_t>(status)];
-}
-
-std::string_view to_string(WaitsBy by) {
-  static constexpr std::string_view kNames[] = {"nothing", "messages", "collectives", "steps",
-                                                "barriers"};
-  return kNames[static_cast<std::size_t>(by)];
-}
 
 Verdict find_verdict(const Findings& found) {
   Verdict verdict;

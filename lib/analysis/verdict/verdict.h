@@ -137,7 +137,9 @@ struct LimitShare : StepShare {
 
 // The way in which a figure is known.
 enum class Status : std::uint8_t { measured, inferred, cannot_tell };
-std::string_view to_string(Status status);
+constexpr std::string_view to_string(Status status) {
+  return name_in({"measured", "inferred", "cannot tell"}, status);
+}
 
 // A change that would save time: at most `gain`, if its cause were gone. Gains of several remedies
 // may be the same time, so they do not add up.
@@ -163,7 +165,9 @@ enum class WaitsBy : std::uint8_t {
   steps,
   barriers,  // event/backward
 };
-std::string_view to_string(WaitsBy by);
+constexpr std::string_view to_string(WaitsBy by) {
+  return name_in({"nothing", "messages", "collectives", "steps", "barriers"}, by);
+}
 
 struct Verdict {
   Limit kind = Limit::inconclusive;

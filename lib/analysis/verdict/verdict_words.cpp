@@ -7,8 +7,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 namespace traceloom {
 namespace {

@@ -160,12 +160,6 @@ NodeKind kind_of(HostKind kind, const EventClass& what) {
 
 }  // namespace
 
-std::string_view to_string(NodeKind kind) {
-  static constexpr std::string_view kNames[] = {"root", "python", "annotation", "op",
-                                                "call", "kernel", "deeper"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 std::string TreeRoot::text() const {
   std::string text = rank < 0 ? "" : "rank " + std::to_string(rank);
   if (!thread.empty()) text += (text.empty() ? "thread " : ", thread ") + std::string(thread);

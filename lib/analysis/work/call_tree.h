@@ -3,6 +3,7 @@
 
 #include "analysis/numbers.h"
 #include "analysis/operators.h"
+#include "base/by_enum.h"
 #include "base/string_table.h"
 #include "run/intervals.h"
 #include "run/run.h"
@@ -64,7 +65,9 @@ std::vector<FrameSum> top_frames(const Run& run, const RankEvents& rank, const I
 enum class NodeKind : std::uint8_t { root, python, annotation, operation, call, kernel, deeper };
 // Returns "root", "python", "annotation", "op", "call", "kernel" or "deeper": nodes that a report
 // has summed.
-std::string_view to_string(NodeKind kind);
+constexpr std::string_view to_string(NodeKind kind) {
+  return name_in({"root", "python", "annotation", "op", "call", "kernel", "deeper"}, kind);
+}
 
 // The kinds of spans that become nodes; the time of other spans belongs to their parents. Python's
 // frames and steps need a run that was read with frames, the other kinds one read with details.

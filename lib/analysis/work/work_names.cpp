@@ -212,14 +212,6 @@ WorkType with_direction(WorkType type, std::string_view name) {
 
 }  // namespace
 
-std::string_view to_string(WorkType type) {
-  static constexpr std::string_view kNames[] = {
-      "communication", "memory",        "gemm",   "conv",     "conv_bwd",
-      "attention",     "attention_bwd", "norm",   "norm_bwd", "multi_tensor",
-      "triton",        "elementwise",   "reduce", "other"};
-  return kNames[static_cast<std::size_t>(type)];
-}
-
 WorkType work_type(std::string_view op, std::string_view kernel) {
   const std::string lower_op = to_lower(op);
   if (const std::optional<WorkType> type = op_type(lower_op))

@@ -1,6 +1,8 @@
 // Names of kernels, operators and collectives tell the type of their work.
 #pragma once
 
+#include "base/by_enum.h"
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -77,7 +79,12 @@ enum class WorkType : std::uint8_t {
   reduce,
   other,
 };
-std::string_view to_string(WorkType type);
+constexpr std::string_view to_string(WorkType type) {
+  return name_in(
+      {"communication", "memory", "gemm", "conv", "conv_bwd", "attention", "attention_bwd", "norm",
+       "norm_bwd", "multi_tensor", "triton", "elementwise", "reduce", "other"},
+      type);
+}
 
 // Uses the name of the operator if it shows the type, otherwise that of the kernel that it
 // launched. Either may be empty.

@@ -1,6 +1,5 @@
 #include "identity/evidence/file_reading.h"
 
-#include "base/arithmetic.h"
 #include "base/json_walk.h"
 #include "event/event_timing.h"
 #include "identity/evidence/merge_notes.h"

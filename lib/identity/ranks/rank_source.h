@@ -1,6 +1,8 @@
 // RankSource: what said which rank a file is.
 #pragma once
 
+#include "base/by_enum.h"
+
 #include <cstdint>
 #include <string_view>
 
@@ -16,6 +18,11 @@ enum class RankSource : std::uint8_t {
   position,          // place among the inputs: the lowest number that no other input has
   merged,            // a merged file: each pid is a rank
 };
-std::string_view to_string(RankSource source);
+constexpr std::string_view to_string(RankSource source) {
+  return name_in({"RANK= argument", "global_rank event", "distributedInfo.rank", "global_rank key",
+                  "file name", "position", "merged file"},
+                 source);
+}
+static_assert(to_string(RankSource::merged) == "merged file");
 
 }  // namespace traceloom

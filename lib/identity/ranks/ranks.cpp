@@ -158,14 +158,6 @@ std::optional<NamedRank> read_part(const std::string& path, std::size_t number,
 
 }  // namespace
 
-std::string_view to_string(RankSource source) {
-  static constexpr std::array<std::string_view, 7> kNames{
-      "RANK= argument", "global_rank event", "distributedInfo.rank", "global_rank key",
-      "file name",      "position",          "merged file"};
-  static_assert(kNames.size() == static_cast<std::size_t>(RankSource::merged) + 1);
-  return kNames[static_cast<std::size_t>(source)];
-}
-
 std::string cycle_of_name(const std::string& path) {
   std::optional<NamedRank> rank = read_part(path, 0, kRank);
   if (!rank) rank = read_part(path, 0, "worker");
