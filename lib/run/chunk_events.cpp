@@ -5,7 +5,6 @@
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/event.h"
-#include "run/event_columns.h"
 #include "select/selection.h"
 
 #include <cstring>
@@ -85,13 +84,13 @@ void ChunkEvents::add(const Event& event, const EventTiming& timing) {
     add_span(event, timing);
   else if (event.phase == 'B' || event.phase == 'E')
     add_begin_end(event, timing.start_ns);
-  else if (wanted_.spans != nullptr)
+  else if (request_.spans)
     return;
   else if (event.phase == 's' || event.phase == 'f')
     add_arrow(event, timing.start_ns);
-  else if (wanted_.samples && event.phase == 'C')
+  else if (request_.samples && event.phase == 'C')
     add_counter(event, timing.start_ns);
-  else if (wanted_.samples && (event.phase == 'i' || event.phase == 'I'))
+  else if (request_.samples && (event.phase == 'i' || event.phase == 'I'))
     add_memory(event, timing.start_ns);
 }
 
@@ -108,8 +107,7 @@ std::uint32_t ChunkEvents::label_of(const Event& event) {
     made.kind = classify(made.name, made.category);
     made.with_category_by_row = is_known_by_row(made.kind, made.category, true);
     made.without_category_by_row = is_known_by_row(made.kind, made.category, false);
-    made.wanted_as_span =
-        wanted_.spans != nullptr && wanted_.spans->accepts(made.name, made.category);
+    made.wanted_as_span = request_.spans && request_.spans->accepts(made.name, made.category);
     labels_.push_back(std::move(made));
   }
   return label;
@@ -119,14 +117,14 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
   if (is_unclosed(event, timing)) return;
   const std::uint32_t label = label_of(event);
   const EventClass& kind = labels_[label].kind;
-  const SpanColumn column = column_of(kind, timing.duration_ns, wanted_);
+  const SpanColumn column = column_of(kind, timing.duration_ns, request_);
   const HostSpan span{timing.start_ns, saturating_add(timing.start_ns, timing.duration_ns), label,
                       track()};
   if (column == SpanColumn::spans) {
     if (labels_[label].wanted_as_span) spans_.push_back(span);
     return;
   }
-  if (wanted_.python && kind.is_module)
+  if (request_.python && kind.is_module)
     marks_.push_back({span, kNoId, kNoEpoch, SpanMark::module, false});
   if (column == SpanColumn::none && kind.mark == SpanMark::none) return;
   if (event.has(Key::cat) ? labels_[label].with_category_by_row
@@ -151,7 +149,7 @@ void ChunkEvents::add_device(const Event& event, const HostSpan& span) {
   DeviceSpan device{span, kNoId, kNoId, -1, -1, kNoDetail};
   // The name of a collective is needed to find out which rank waited for which.
   const bool meets = labels_[span.label].kind.role == Role::communication;
-  if (wanted_.details || meets) device.detail = detail_of(event.text(Key::args), is_detail);
+  if (request_.details || meets) device.detail = detail_of(event.text(Key::args), is_detail);
   int missing = 4;
   for (JsonWalk args(event.text(Key::args)); missing > 0 && args.next();) {
     const std::string_view key = args.key();
@@ -174,8 +172,8 @@ void ChunkEvents::add_device(const Event& event, const HostSpan& span) {
 void ChunkEvents::add_operator(const Event& event, const HostSpan& span) {
   OperatorSpan found{span, kNoId, kNoDetail};
   const std::string_view args = event.text(Key::args);
-  if (wanted_.arguments) found.arguments = detail_of(args, is_argument);
-  const bool wants_shapes = wanted_.shapes && !wanted_.arguments;
+  if (request_.arguments) found.arguments = detail_of(args, is_argument);
+  const bool wants_shapes = request_.shapes && !request_.arguments;
   for (JsonWalk walk(args); walk.next();) {
     if (wants_shapes && found.arguments == kNoDetail && walk.key() == kShapes)
       found.arguments = shapes_of(walk.value());
@@ -323,7 +321,7 @@ void ChunkEvents::add_counter(const Event& event, std::int64_t start_ns) {
 void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns& columns) {
   Renumbering numbers;
   for (Label& label : labels_) {
-    if (label.in_run == kUnknown && (wanted_.spans == nullptr || label.wanted_as_span))
+    if (label.in_run == kUnknown && (!request_.spans || label.wanted_as_span))
       label.in_run = texts.labels.intern(label.name, label.category, label.kind);
     numbers.labels.push_back(label.in_run);
   }
@@ -335,15 +333,9 @@ void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns&
   numbers.details = details_in_run_;
   append(columns.spans, spans_, numbers);
   append(columns.hosts, hosts_, numbers);
-  append(columns.operators, columns_.operators, numbers);
-  append(columns.frames, columns_.frames, numbers);
-  append(columns.calls, columns_.calls, numbers);
-  append(columns.devices, columns_.devices, numbers);
   append(columns.marks, marks_, numbers);
-  append(columns.memory, columns_.memory, numbers);
-  append(columns.counters, columns_.counters, numbers);
-  append(columns.on_rows, columns_.on_rows, numbers);
-  append(columns.arrows, columns_.arrows, numbers);
+  std::apply([&](auto... column) { (append(columns.*column, columns_.*column, numbers), ...); },
+             kEventColumns);
 }
 
 void ChunkEvents::reset() {

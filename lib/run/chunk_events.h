@@ -1,6 +1,6 @@
 // ChunkEvents: the columns of one chunk's events, gathered in parallel with those of other chunks.
 //
-//   ChunkEvents events;
+//   ChunkEvents events(request);
 //   events.add(event, time_event(event, problems));
 //   events.move_to(run_texts, file, columns);                  // one chunk at a time
 //   events.reset();                                            // for the next chunk
@@ -13,7 +13,7 @@
 #include "event/event_timing.h"
 #include "identity/evidence/event_marks.h"
 #include "identity/evidence/file_reading.h"
-#include "run/event_columns.h"
+#include "run/run.h"
 #include "scan/begin_end.h"
 
 #include <array>
@@ -42,11 +42,12 @@ inline constexpr int kRecentBits = 9;
 // Gathers one chunk after another. Not thread-safe.
 class ChunkEvents {
  public:
+  // The request, which must outlive it, says which columns to gather besides those of every
+  // analysis.
+  explicit ChunkEvents(const RunRequest& request) : request_(request) {}
+
   // Adds any event; it leaves out events that no analysis uses.
   void add(const Event& event, const EventTiming& timing);
-
-  // Sets which columns to gather besides those of every analysis; none at first.
-  void want(const WantedColumns& wanted) { wanted_ = wanted; }
 
   // Appends the spans of X events to `columns`, with the texts of the run.
   void move_to(const RunTexts& texts, std::size_t file, EventColumns& columns);
@@ -70,7 +71,7 @@ class ChunkEvents {
     // The results of is_known_by_row() for events with and without a category.
     bool with_category_by_row = false;
     bool without_category_by_row = false;
-    bool wanted_as_span = false;  // by WantedColumns::spans
+    bool wanted_as_span = false;  // by RunRequest::spans
     std::uint32_t in_run = kUnknown;
   };
   static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
@@ -94,6 +95,7 @@ class ChunkEvents {
   void add_memory(const Event& event, std::int64_t start_ns);
   void add_counter(const Event& event, std::int64_t start_ns);
 
+  const RunRequest& request_;
   EventColumns columns_;  // the columns, except spans that are packed later
   std::vector<HostSpan> spans_;
   std::vector<HostSpan> hosts_;
@@ -112,7 +114,6 @@ class ChunkEvents {
   std::vector<Label> labels_;
   // Labels of texts that events had lately, which saves a hash of the whole text: 3 % of a summary.
   std::array<std::uint32_t, std::size_t{1} << kRecentBits> recent_labels_ = {};
-  WantedColumns wanted_;
   StringTable detail_texts_;
   std::vector<std::uint32_t> details_in_run_;
   StringTable shape_texts_;  // as they are written

@@ -26,7 +26,7 @@ enum class Role : std::uint8_t {
   runtime,        // calls of the device's runtime and driver
   dataloader,     // waiting for the next batch
   cpu,            // any other work of the host
-  host_code,      // Python's functions where no other host event is; see WantedColumns::python
+  host_code,      // Python's functions where no other host event is; see RunRequest::python
   other,          // none of the roles above
   count_          // the number of roles, not a role
 };

@@ -327,7 +327,7 @@ class Placer {
 
   const Rows& rows_;
   const RunTexts& texts_;
-  bool keeps_frames_;                                        // WantedColumns::frames
+  bool keeps_frames_;                                        // RunRequest::frames
   std::map<std::uint32_t, std::vector<DeviceSpan>> nested_;  // keyed by row
   std::map<std::pair<std::uint32_t, std::uint32_t>, UnknownSpans> unknown_;
   std::map<std::tuple<std::uint32_t, RowUse, RowMaker, bool, bool, bool>, Known> known_;
@@ -439,8 +439,8 @@ class EventCollector::PairReader {
       const std::string_view name = pair.name == kNoText ? kNoName : pairer_.text(pair.name);
       const std::string_view category =
           pair.category == kNoText ? std::string_view{} : pairer_.text(pair.category);
-      const LabelFilter* const spans = collector_.wanted_.spans;
-      const bool is_wanted = spans == nullptr || spans->accepts(name, category);
+      const std::optional<LabelFilter>& spans = collector_.request_.spans;
+      const bool is_wanted = !spans || spans->accepts(name, category);
       labels_.push_back(is_wanted ? collector_.labels_.intern(name, category) : kNotWanted);
     }
     return labels_[known];
@@ -460,7 +460,7 @@ class EventCollector::PairReader {
     const HostSpan span{pair.start_ns, pair.end_ns, label_of(pair), track_of(pair.track)};
     if (span.label == kNotWanted) return;
     const EventClass& kind = collector_.labels_.kind(span.label);
-    switch (column_of(kind, pair.duration_ns(), collector_.wanted_)) {
+    switch (column_of(kind, pair.duration_ns(), collector_.request_)) {
       case SpanColumn::spans:
         return columns_.spans.push_back(span);
       case SpanColumn::devices:
@@ -481,7 +481,7 @@ class EventCollector::PairReader {
       case SpanColumn::none:
         break;
     }
-    if (collector_.wanted_.python && kind.is_module)
+    if (collector_.request_.python && kind.is_module)
       columns_.marks.push_back({span, kNoId, kNoEpoch, SpanMark::module, false});
     if (kind.mark == SpanMark::none) return;
     const std::int64_t step = kind.mark == SpanMark::step ? kind.step : note.batch;
@@ -502,13 +502,13 @@ class EventCollector::PairReader {
   BeginEndPairer pairer_;
 };
 
-EventCollector::EventCollector(std::size_t files, bool keep_going, const WantedColumns& wanted)
-    : keep_going_(keep_going), wanted_(wanted), files_(files) {}
+EventCollector::EventCollector(const RunRequest& request)
+    : request_(request), files_(request.inputs.size()) {
+  if (request.most_kinds > 0) labels_.limit(request.most_kinds);
+}
 
 std::unique_ptr<ChunkResult> EventCollector::make_result() {
-  auto chunk = std::make_unique<Chunk>();
-  chunk->events.want(wanted_);
-  return chunk;
+  return std::make_unique<Chunk>(request_);
 }
 
 EventCollector::~EventCollector() = default;
@@ -519,7 +519,7 @@ void EventCollector::visit(ChunkResult& result, std::size_t, const Event& event)
   if (event.phase == 'X' && timing.usable)
     timing.duration_ns = known_duration(event, timing, chunk.problems).value_or(0);
   chunk.events.add(event, timing);
-  if (!wanted_.arrows || !timing.usable) return;
+  if (!request_.arrows || !timing.usable) return;
   chunk.displaced_ends.add(event, timing.start_ns);
   if (is_flow_phase(event.phase)) chunk.flow_ends.add(event, timing.start_ns);
 }
@@ -539,7 +539,7 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
   part.shrink_to_fit();
   overlong_.cut(part.devices, labels_);
   if (!part.empty()) collected.parts.push_back(std::move(part));
-  if (check_names_) check_names_(labels_.texts());
+  if (request_.check_names) request_.check_names(labels_.texts());
   if (chunk.events.begin_end().empty()) return;
   if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);
   pairs_->take(chunk.events);
@@ -555,10 +555,10 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
   displaced_ends_.finish(files_[file].problems);
   const bool is_ours = files_[file].evidence.recorder.opened_ns().has_value();
   place_row_spans(files_[file].parts, files_[file].row_names, {labels_, tracks_, details_},
-                  wanted_.frames, is_ours);
+                  request_.frames, is_ours);
   name_devices_by_rows(files_[file].parts, files_[file].row_names, tracks_);
   link_launches(files_[file].parts);
-  if (wanted_.spans != nullptr) mark_device_rows(file);
+  if (request_.spans) mark_device_rows(file);
   files_[file].row_names.clear();
   files_[file].end(end);
 }
@@ -575,7 +575,7 @@ void EventCollector::mark_device_rows(std::size_t file) {
 }
 
 void EventCollector::fail_file(std::size_t file, const Error& error) {
-  if (!keep_going_) stop_at(error, files_.size());
+  if (!request_.keep_going) stop_at(error, files_.size());
   pairs_.reset();
   overlong_.clear();
   arrows_.finish(files_[file].problems);

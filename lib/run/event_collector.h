@@ -6,22 +6,20 @@
 #include "identity/evidence/event_marks.h"
 #include "identity/evidence/file_reading.h"
 #include "run/chunk_events.h"
-#include "run/event_columns.h"
 #include "run/impossible_work.h"
+#include "run/run.h"
 #include "scan/scan_files.h"
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 namespace traceloom {
 
 // EventCollector: a visitor for scan_files() that gathers the columns of all files.
 //
-//   EventCollector collector(paths.size(), false);
+//   EventCollector collector(request);
 //   scan_files(paths, collector, {});
 //   collector.files()[0].parts
 
@@ -37,13 +35,11 @@ struct CollectedEvents : FileReading {
 
 class EventCollector : public FileVisitor {
  public:
-  // With `keep_going`, an Error of a file is stored in CollectedEvents, and the file's events are
-  // discarded.
-  EventCollector(std::size_t files, bool keep_going, const WantedColumns& wanted = {});
+  // The request must outlive it. With RunRequest::keep_going, an Error of a file is stored in
+  // CollectedEvents, and the file's events are discarded.
+  explicit EventCollector(const RunRequest& request);
   ~EventCollector() override;
 
-  // Calls `check` after each chunk with the number of different names and categories so far.
-  void check_names(std::function<void(std::size_t)> check) { check_names_ = std::move(check); }
   // The result, complete after scan_files().
   std::vector<CollectedEvents>& files() { return files_; }
   Labels& labels() { return labels_; }
@@ -59,6 +55,7 @@ class EventCollector : public FileVisitor {
 
  private:
   struct Chunk : ChunkResult {
+    explicit Chunk(const RunRequest& request) : events(request) {}
     ChunkEvents events;
     FlowEnds flow_ends;  // filled only if arrows are wanted, as the next one
     DisplacedEnds displaced_ends;
@@ -74,9 +71,7 @@ class EventCollector : public FileVisitor {
 
   void mark_device_rows(std::size_t file);
 
-  bool keep_going_;
-  std::function<void(std::size_t)> check_names_;
-  WantedColumns wanted_;
+  const RunRequest& request_;
   std::vector<CollectedEvents> files_;
   Labels labels_;
   Tracks tracks_;

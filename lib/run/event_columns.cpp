@@ -2,6 +2,7 @@
 
 #include "base/json_walk.h"
 #include "event/event.h"
+#include "run/run.h"
 
 #include <algorithm>
 #include <charconv>
@@ -201,19 +202,18 @@ std::optional<std::int64_t> find_integer(std::string_view text, std::string_view
   return read_number<std::int64_t>(find_detail(text, key));
 }
 
-SpanColumn column_of(const EventClass& kind, std::int64_t duration_ns,
-                     const WantedColumns& wanted) {
+SpanColumn column_of(const EventClass& kind, std::int64_t duration_ns, const RunRequest& request) {
   // Shorter functions of Python are left out; they lie inside functions that are kept.
   constexpr std::int64_t kLeastFrameNs = 20'000;
-  if (wanted.spans != nullptr) return SpanColumn::spans;
+  if (request.spans) return SpanColumn::spans;
   if (kind.place == EventPlace::nowhere) return SpanColumn::none;
   if (kind.place == EventPlace::device) return SpanColumn::devices;
   if (kind.place == EventPlace::call) return SpanColumn::calls;
-  if (kind.is_operator && wanted.has_operators()) return SpanColumn::operators;
+  if (kind.is_operator && request.has_operators()) return SpanColumn::operators;
   if (kind.role != Role::other) return SpanColumn::hosts;
   const bool is_python =
-      wanted.python && kind.mark == SpanMark::none && duration_ns >= kLeastFrameNs;
-  return wanted.frames || is_python ? SpanColumn::frames : SpanColumn::none;
+      request.python && kind.mark == SpanMark::none && duration_ns >= kLeastFrameNs;
+  return request.frames || is_python ? SpanColumn::frames : SpanColumn::none;
 }
 
 bool Labels::is_known(std::string_view name, std::string_view category) const {

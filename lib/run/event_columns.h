@@ -6,7 +6,6 @@
 #include "base/string_table.h"
 #include "run/event_class.h"
 #include "run/intervals.h"
-#include "select/selection.h"
 
 #include <array>
 #include <cstddef>
@@ -145,7 +144,7 @@ struct DeviceSpan : HostSpan {
 };
 inline constexpr std::uint32_t kNoDetail = ~std::uint32_t{0};
 
-// An operator of torch. With WantedColumns::has_operators() operators have a column of their own,
+// An operator of torch. With RunRequest::has_operators() operators have a column of their own,
 // otherwise they are among `hosts`.
 struct OperatorSpan : HostSpan {
   std::int64_t external;
@@ -288,27 +287,14 @@ struct RowCodec<MarkedSpan> {
 // The number of events of each phase, by its letter.
 using PhaseCounts = std::array<std::uint64_t, 128>;
 
-// The columns to gather besides those that every analysis needs.
-struct WantedColumns {
-  bool details = false;    // the details of all device work, and operators with their External ids
-  bool arguments = false;  // with details: the shapes and values of the operators' arguments
-  bool frames = false;     // spans around others: Python's functions, steps, containers
-  bool python = false;     // of the frames, only Python's functions of at least 20 us, and all
-                           // calls of torch modules as marks
-  bool samples = false;    // counters and "[memory]" instants
-  bool shapes = false;     // operators in a column of their own, with their shapes alone
-  bool arrows = false;     // no columns: arrows that lack an end or go back in time, as problems
-  const LabelFilter* spans = nullptr;  // all spans that it accepts, instead of the columns above
-
-  bool has_operators() const { return details || shapes; }
-};
+struct RunRequest;
 
 // The columns of spans. Marks are beside them: a step, or another mark, may be in none of these.
 enum class SpanColumn : std::uint8_t { none, spans, hosts, operators, frames, calls, devices };
 
 // Returns the column in which spans of the kind are, unless their rows say more
 // (is_known_by_row()). It is the only rule for that.
-SpanColumn column_of(const EventClass& kind, std::int64_t duration_ns, const WantedColumns& wanted);
+SpanColumn column_of(const EventClass& kind, std::int64_t duration_ns, const RunRequest& request);
 
 // Calls change(row) for each row, and removes those for which it returns false.
 template <typename Row, typename Change>

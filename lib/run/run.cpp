@@ -153,7 +153,9 @@ class RankSorter {
     std::vector<RankEvents> ranks;
     for (auto& [rank, parts] : ranks_) {
       if (!parts.empty()) parts.back().shrink_to_fit();
-      ranks.push_back({rank, std::move(parts), {}});
+      RankEvents& events = ranks.emplace_back();
+      events.rank = rank;
+      events.parts = std::move(parts);
     }
     return ranks;
   }
@@ -317,31 +319,13 @@ void prepare_rank(RankEvents& rank, const RunRequest& request, const Run& run) {
   rank.kinds = find_kinds(rank.parts);
 }
 
-// RankFacts holds what other processes know of a rank whose events are not there.
-struct RankFacts {
-  std::size_t place = 0;  // index into Run::ranks
-  StepList steps;
-  Intervals unrecorded;
-  EventKinds kinds;
-  std::map<std::size_t, std::uint64_t> lost_work;
-
-  auto wired() { return std::tie(place, steps, unrecorded, kinds, lost_work); }
-};
-
 void share_facts(Team& team, std::vector<RankEvents>& ranks) {
   if (team.is_alone()) return;
-  std::vector<RankFacts> own;
+  std::vector<std::pair<std::size_t, RankFacts>> own;
   for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (const RankEvents& rank = ranks[i]; rank.is_here)
-      own.push_back({i, rank.steps, rank.unrecorded, rank.kinds, rank.lost_work});
-  for (std::vector<RankFacts>& facts : share(team, std::move(own)))
-    for (RankFacts& fact : facts) {
-      RankEvents& rank = ranks[fact.place];
-      rank.steps = std::move(fact.steps);
-      rank.unrecorded = std::move(fact.unrecorded);
-      rank.kinds = fact.kinds;
-      rank.lost_work = std::move(fact.lost_work);
-    }
+    if (ranks[i].is_here) own.emplace_back(i, ranks[i]);
+  for (auto& facts : share(team, std::move(own)))
+    for (auto& [place, fact] : facts) static_cast<RankFacts&>(ranks[place]) = std::move(fact);
 }
 
 }  // namespace
@@ -371,12 +355,7 @@ void for_each_parallel(std::size_t count, unsigned threads,
 }
 
 Run read_run(const RunRequest& request) {
-  EventCollector collector(
-      request.inputs.size(), request.keep_going,
-      {request.details, request.arguments, request.frames, request.python, request.samples,
-       request.shapes, request.arrows, request.spans ? &*request.spans : nullptr});
-  collector.check_names(request.check_names);
-  if (request.most_kinds > 0) collector.labels().limit(request.most_kinds);
+  EventCollector collector(request);
   Team& team = team_or_alone(request.team);
   const FileBlock own = share_out(team, paths_of(request.inputs));
   team.agree([&] {

@@ -63,6 +63,8 @@ struct RunRequest {
   unsigned threads = 0;        // 0: one a core
   std::function<void(std::uint64_t)> progress = {};  // called as in ScanOptions
   Team* team = nullptr;  // the processes that read the files; nullptr: this one alone
+
+  bool has_operators() const { return details || shapes; }
 };
 
 // RunFile::producer
@@ -102,18 +104,24 @@ struct OtherKinds {
   std::size_t counters = 0;
 };
 
-// The events of one rank. Times are ns since the first event of all files.
-struct RankEvents {
-  std::int64_t rank = 0;
-  std::vector<EventColumns> parts;
-  StepList steps;
+// What is known of a rank besides its events, in a team on all processes.
+struct RankFacts {
+  StepList steps = {};
   Intervals unrecorded = {};  // times between recordings: run/steps.h
   EventKinds kinds = {};
-  OtherKinds others = {};
   // Number of launches whose device work was lost, by file: impossible_work.h.
   std::map<std::size_t, std::uint64_t> lost_work = {};
+
+  auto wired() { return std::tie(steps, unrecorded, kinds, lost_work); }
+};
+
+// The events of one rank. Times are ns since the first event of all files.
+struct RankEvents : RankFacts {
+  std::int64_t rank = 0;
+  std::vector<EventColumns> parts = {};
+  OtherKinds others = {};
   // False if another process of the team has the events, which happens only if the request says
-  // `spread`. Then `parts` are empty here; all else is known. See per_rank/per_rank.h.
+  // `spread`. Then `parts` are empty here; all RankFacts are known. See per_rank/per_rank.h.
   bool is_here = true;
 
   // The parts; only the process that has the events may ask for them.
