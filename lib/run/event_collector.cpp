@@ -1,6 +1,6 @@
 #include "run/event_collector.h"
 
-#include "run/launch_ids.h"
+#include "run/launches.h"
 #include "select/selection.h"
 
 #include <algorithm>

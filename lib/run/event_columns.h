@@ -326,7 +326,7 @@ struct EventColumns {
   std::vector<CallSpan> calls_outside = {};
   // Spans that move to the columns above once the file has been read to its end.
   PackedRows<RowSpan> on_rows = {};
-  // Until then: arrows at calls and work without a correlation (run/launch_ids.h).
+  // Until then: arrows at calls and work without a correlation (run/launches.h).
   std::vector<ArrowEnd> arrows = {};
 
   // Calls use(rows) for each column of kEventColumns.
