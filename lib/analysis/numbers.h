@@ -13,13 +13,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -174,33 +175,22 @@ auto detail_of(Text text, std::string_view key) {
 //
 //   Grouped<KernelTimes, 2> groups;
 //   groups[{rank, label}].add(span);
-//   groups.for_each([&](const auto& key, KernelTimes& times) { ... });
+//   for (const auto& [key, times] : groups) ...
 //
-// Groups stand in the order in which their keys first appear.
+// The order of the groups has no meaning.
+
+template <std::size_t kParts>
+using GroupKey = std::array<std::int64_t, kParts>;
+
+struct GroupHash {
+  template <std::size_t kParts>
+  std::size_t operator()(const GroupKey<kParts>& key) const {
+    return std::hash<std::string_view>()({reinterpret_cast<const char*>(key.data()), sizeof(key)});
+  }
+};
 
 template <typename Group, std::size_t kParts>
-class Grouped {
- public:
-  using Key = std::array<std::int64_t, kParts>;
-
-  // The group stays in its place until destruction.
-  Group& operator[](const Key& key) {
-    const std::uint32_t number =
-        keys_.intern({reinterpret_cast<const char*>(key.data()), sizeof(Key)});
-    if (number == groups_.size()) groups_.push_back({key, Group{}});
-    return groups_[number].second;
-  }
-
-  template <typename Use>
-  void for_each(Use use) {
-    for (auto& [key, group] : groups_) use(key, group);
-  }
-  std::size_t size() const { return groups_.size(); }
-
- private:
-  StringTable keys_;
-  std::deque<std::pair<Key, Group>> groups_;
-};
+using Grouped = std::unordered_map<GroupKey<kParts>, Group, GroupHash>;
 
 // finish_groups: computes the statistics of groups whose values the processes of a team have.
 //
@@ -219,30 +209,25 @@ class Grouped {
 
 template <typename Group, std::size_t kParts>
 void finish_groups(const Run& run, Grouped<Group, kParts>& groups) {
-  using Key = typename Grouped<Group, kParts>::Key;
-  using Entries = std::vector<std::pair<Key, Group>>;
-  const auto finish = [](const Key&, Group& group) { group.finish(); };
+  using Entries = std::vector<std::pair<GroupKey<kParts>, Group>>;
+  const auto finish = [](Grouped<Group, kParts>& some) {
+    for (auto& [key, group] : some) group.finish();
+  };
   Team& team = team_or_alone(run.team);
-  if (team.is_alone()) return groups.for_each(finish);
+  if (team.is_alone()) return finish(groups);
   std::vector<Entries> parts(team.size());
-  groups.for_each([&](const Key& key, Group& group) {
-    const std::size_t hash =
-        std::hash<std::string_view>()({reinterpret_cast<const char*>(key.data()), sizeof(Key)});
-    parts[hash % team.size()].emplace_back(key, std::move(group));
-  });
+  for (auto& [key, group] : groups)
+    parts[GroupHash()(key) % team.size()].emplace_back(key, std::move(group));
   std::vector<std::string> messages;
   messages.reserve(parts.size());
   for (Entries& part : parts) messages.push_back(to_wire(std::exchange(part, {})));
   Grouped<Group, kParts> own;
   for (const std::string& message : team.exchange(std::move(messages)))
     for (auto& [key, group] : from_wire<Entries>(message)) own[key].add(std::move(group));
-  Entries finished;
-  own.for_each([&](const Key& key, Group& group) {
-    group.finish();
-    finished.emplace_back(key, std::move(group));
-  });
-  groups = {};
-  for (Entries& entries : share(team, std::move(finished)))
+  finish(own);
+  groups.clear();
+  for (Entries& entries :
+       share(team, Entries(std::move_iterator(own.begin()), std::move_iterator(own.end()))))
     for (auto& [key, group] : entries) groups[key] = std::move(group);
 }
 

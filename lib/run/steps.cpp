@@ -200,27 +200,14 @@ void leave_out_instant(Step& step, StepList& steps) {
   ++steps.instant;
 }
 
-// Walks over the spans of one mark.
-class MarkWalk {
- public:
-  explicit MarkWalk(const PackedRows<MarkedSpan>& spans) : at_(spans.begin()), end_(spans.end()) {}
-
-  // Returns nullptr after the last span; valid until next().
-  const MarkedSpan* span() const { return at_ == end_ ? nullptr : &*at_; }
-  void next() { ++at_; }
-
- private:
-  PackedRows<MarkedSpan>::Iterator at_;
-  PackedRows<MarkedSpan>::Iterator end_;
-};
+using MarkIterator = PackedRows<MarkedSpan>::Iterator;
 
 // Returns the number of a batch. If a merge made the span, its args are those of its end, so the
 // number is taken from event/train_batch inside it. Batches must come by their begin.
-std::int64_t number_of(const MarkedSpan& batch, MarkWalk& trains) {
+std::int64_t number_of(const MarkedSpan& batch, MarkIterator& train, const MarkIterator& end) {
   if (!batch.is_merged) return batch.number;
-  while (trains.span() != nullptr && trains.span()->start_ns < batch.start_ns) trains.next();
-  const MarkedSpan* const inner = trains.span();
-  return inner != nullptr && inner->start_ns < batch.end_ns ? inner->number : batch.number;
+  while (train != end && train->start_ns < batch.start_ns) ++train;
+  return train != end && train->start_ns < batch.end_ns ? train->number : batch.number;
 }
 
 void add_composer_steps(const std::vector<EventColumns>& parts, StepList& list) {
@@ -228,22 +215,21 @@ void add_composer_steps(const std::vector<EventColumns>& parts, StepList& list) 
   PackedRows<MarkedSpan> batches = find_marks(parts, SpanMark::batch);
   if (batches.empty()) batches = train_marks;
   const PackedRows<MarkedSpan> loader_marks = find_marks(parts, SpanMark::loader);
-  MarkWalk trains(train_marks);
-  MarkWalk loaders(loader_marks);
+  MarkIterator train = train_marks.begin();
+  MarkIterator loader = loader_marks.begin();
   std::int64_t before_ns = std::numeric_limits<std::int64_t>::min();
   RunCounter runs;
   for (const MarkedSpan& batch : batches) {
     if (batch.start_ns < before_ns) continue;  // inside another batch, from another recorder
     Step step;
-    step.number = number_of(batch, trains);
+    step.number = number_of(batch, train, train_marks.end());
     step.epoch = batch.epoch;
     step.host = batch.interval();
     std::optional<Interval> wait;
-    for (; loaders.span() != nullptr && loaders.span()->start_ns <= batch.start_ns;
-         loaders.next()) {
-      if (loaders.span()->start_ns < before_ns) continue;
+    for (; loader != loader_marks.end() && loader->start_ns <= batch.start_ns; ++loader) {
+      if (loader->start_ns < before_ns) continue;
       if (wait) list.probes.push_back(*wait);
-      wait = loaders.span()->interval();
+      wait = loader->interval();
     }
     step.time = step.host;
     if (wait) step.time.from_ns = wait->from_ns;
@@ -252,8 +238,8 @@ void add_composer_steps(const std::vector<EventColumns>& parts, StepList& list) 
     leave_out_instant(step, list);
     list.list.push_back(step);
   }
-  for (; loaders.span() != nullptr; loaders.next())
-    if (loaders.span()->start_ns >= before_ns) list.probes.push_back(loaders.span()->interval());
+  for (; loader != loader_marks.end(); ++loader)
+    if (loader->start_ns >= before_ns) list.probes.push_back(loader->interval());
   list.list.shrink_to_fit();
 }
 

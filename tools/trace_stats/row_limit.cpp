@@ -11,7 +11,7 @@
 namespace traceloom {
 
 void RowLimit::add(const Key& key) {
-  static_cast<void>(rows_[key]);
+  rows_.insert(key);
   if (rows_.size() > most_)
     throw UsageError(
         fmt::format("{} would have more than {} rows (do names contain request numbers?); "
@@ -22,18 +22,16 @@ void RowLimit::add(const Key& key) {
 
 void RowLimit::add_ranks(const Run& run,
                          const std::function<void(const RankEvents&, const AddKey&)>& find) {
-  using Keys = std::vector<Key>;
+  using OwnKeys = std::vector<Key>;
   const auto keys_of = [&](std::size_t rank) {
-    Grouped<Nothing, 4> seen;
+    Keys seen;
     // One key too many is enough to refuse.
     find(run.ranks[rank], [&](const Key& key) {
-      if (seen.size() <= most_) static_cast<void>(seen[key]);
+      if (seen.size() <= most_) seen.insert(key);
     });
-    Keys keys;
-    seen.for_each([&](const Key& key, const Nothing&) { keys.push_back(key); });
-    return keys;
+    return OwnKeys(seen.begin(), seen.end());
   };
-  for_each_rank<Keys>(run, all_ranks(run), keys_of, [&](std::size_t, const Keys& keys) {
+  for_each_rank<OwnKeys>(run, all_ranks(run), keys_of, [&](std::size_t, const OwnKeys& keys) {
     for (const Key& key : keys) add(key);
   });
 }

@@ -8,18 +8,18 @@
 #include "analysis/numbers.h"
 #include "run/run.h"
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 namespace traceloom {
 
 class RowLimit {
  public:
-  using Key = std::array<std::int64_t, 4>;
+  using Key = GroupKey<4>;
+  using Keys = std::unordered_set<Key, GroupHash>;
 
   static constexpr std::size_t kMost = 50'000;
 
@@ -32,11 +32,9 @@ class RowLimit {
   void add_ranks(const Run& run, const std::function<void(const RankEvents&, const AddKey&)>& find);
 
  private:
-  struct Nothing {};
-
   std::string command_;
   std::size_t most_;
-  Grouped<Nothing, 4> rows_;
+  Keys rows_;
 };
 
 // Counts a row for each stream of each rank.

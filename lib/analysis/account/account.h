@@ -87,6 +87,8 @@ struct AccountSum {
   std::int64_t inferred_ns = 0;  // inferred from the host's events, because no event has a launch
   std::vector<NamedTime> names = {};  // the longest first; of launch, roles and gaps none
 
+  // Returns nothing with a time of 0 if there are no names.
+  NamedTime longest() const { return names.empty() ? NamedTime() : names.front(); }
   auto wired() { return std::tie(ns, n, longest_ns, long_ns, inferred_ns, names); }
 };
 

@@ -355,7 +355,6 @@ Straggler find_changing(const Comparison& all) {
   if (all.waits.steps.size() < kFewSteps || !is_much(all.changing_ns, all.waits)) return found;
   found.pattern = DelayPattern::changing;
   found.changing_ns = all.changing_ns;
-  found.changing_share = share_of_step(all.changing_ns, all.waits);
   return found;
 }
 

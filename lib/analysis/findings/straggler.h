@@ -69,7 +69,6 @@ struct Straggler {
   std::int64_t step_ns = 0;      // length of the mean step, to which all shares refer
   LastRanks last;
   std::int64_t changing_ns = 0;  // measured_ns if no rank stands out and it is much, otherwise 0
-  double changing_share = 0;     // share of the mean step
   // Share of the steps in which one of these came last, as in RankWaits::times_last(). If they
   // cannot be separated, it counts the steps in which all others clearly waited longer.
   double waited_for_share = 0;

@@ -58,7 +58,7 @@ enum KernelPart : std::size_t {
   kKernelName,
   kKernelParts,
 };
-using KernelKey = std::array<std::int64_t, kKernelParts>;
+using KernelKey = GroupKey<kKernelParts>;
 
 struct KernelSums {
   std::int64_t short_count = 0;  // kernels that take less than 10 us
@@ -132,10 +132,7 @@ class KernelGroups {
     add_up(run, totals_);
   }
 
-  template <typename Use>
-  void for_each(Use use) {
-    groups_.for_each(use);
-  }
+  const Grouped<KernelGroup, kKernelParts>& all() const { return groups_; }
   const KernelTotals& totals() const { return totals_; }
 
   std::string_view name(const KernelKey& key) const { return names_.text(key[kKernelName]); }
@@ -331,12 +328,11 @@ std::string totals_json(const KernelTotals& totals) {
 }  // namespace
 
 Report kernels_report(const Run& run, const KernelsOptions& options) {
-  KernelGroups groups(run, options);
+  const KernelGroups groups(run, options);
   const ColumnsOf<KernelRow> columns = columns_for(options, groups);
   Table table = empty_table(columns);
-  groups.for_each([&](const KernelKey& key, const KernelGroup& group) {
+  for (const auto& [key, group] : groups.all())
     add_row(table, columns, {group, key, groups.launch(key), groups.arguments(key)});
-  });
   // The order of groups depends on the files; the order of rows must not.
   table.sort_rows();
   table.sort_by("total_ns");

@@ -18,7 +18,7 @@ namespace {
 
 // The parts of a key; a property that does not separate rows is 0.
 enum OpPart : std::size_t { kOpRank, kOpThread, kOpType, kOpArguments, kOpName, kOpParts };
-using OpKey = std::array<std::int64_t, kOpParts>;
+using OpKey = GroupKey<kOpParts>;
 
 struct OpGroup {
   TimeStats host = {};
@@ -87,10 +87,7 @@ class OpGroups {
     add_up(run, totals_);
   }
 
-  template <typename Use>
-  void for_each(Use use) {
-    groups_.for_each(use);
-  }
+  const Grouped<OpGroup, kOpParts>& all() const { return groups_; }
   const OpTotals& totals() const { return totals_; }
   std::string_view name(const OpKey& key) const { return names_.text(key[kOpName]); }
   std::string_view thread(const OpKey& key) const { return threads_.text(key[kOpThread]); }
@@ -285,12 +282,11 @@ void add_notes(Report& report, const OpTotals& totals, bool any) {
 }  // namespace
 
 Report ops_report(const Run& run, const OpsOptions& options) {
-  OpGroups groups(run, options);
+  const OpGroups groups(run, options);
   const ColumnsOf<OpRow> columns = columns_for(options, groups);
   Table table = empty_table(columns);
-  groups.for_each([&](const OpKey& key, const OpGroup& group) {
+  for (const auto& [key, group] : groups.all())
     add_row(table, columns, {group, key, groups.arguments(key)});
-  });
   // The order of groups depends on the files; the order of rows must not.
   table.sort_rows();
   table.sort_by(groups.totals().device_self_ns > 0 ? "device_self_ns" : "host_self_ns");

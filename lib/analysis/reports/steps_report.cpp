@@ -27,11 +27,15 @@ ColumnsOf<Row> first_columns(bool kinds) {
   };
 }
 
-bool has_kinds(const std::vector<RankRoles>& ranks) {
-  return std::any_of(ranks.begin(), ranks.end(), [](const RankRoles& rank) {
+bool any_step(const std::vector<RankRoles>& ranks, bool (*is_so)(const Step&)) {
+  return std::any_of(ranks.begin(), ranks.end(), [&](const RankRoles& rank) {
     return std::any_of(rank.steps.begin(), rank.steps.end(),
-                       [](const StepRoles& step) { return step.step.phase != StepPhase::none; });
+                       [&](const StepRoles& step) { return is_so(step.step); });
   });
+}
+
+bool has_kinds(const std::vector<RankRoles>& ranks) {
+  return any_step(ranks, [](const Step& step) { return step.phase != StepPhase::none; });
 }
 
 // Calls use(rank, phase) for each rank and each kind of its steps.
@@ -167,10 +171,7 @@ class LongestSteps {
 };
 
 Table rows_table(const std::vector<RankRoles>& ranks, const StepsOptions& options) {
-  const bool epochs = std::any_of(ranks.begin(), ranks.end(), [](const RankRoles& rank) {
-    return std::any_of(rank.steps.begin(), rank.steps.end(),
-                       [](const StepRoles& step) { return step.step.epoch != kNoId; });
-  });
+  const bool epochs = any_step(ranks, [](const Step& step) { return step.epoch != kNoId; });
   const ColumnsOf<StepRow> columns = step_columns(options.raw, epochs, has_kinds(ranks));
   Table table = empty_table(columns);
   LongestSteps longest(ranks, options.most_rows);

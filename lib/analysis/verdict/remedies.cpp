@@ -35,9 +35,14 @@ bool may_compile(const DeviceFacts& facts) {
   return facts.has_torch && !facts.compiles;
 }
 
+// Returns the longest name of the row, or else that word.
+std::string longest_of(AccountRow row, const Findings& found, const std::string& otherwise) {
+  const std::string name = found.account[row].longest().name;
+  return name.empty() ? otherwise : short_name(name);
+}
+
 std::string longest_host_operator(const Findings& found) {
-  const std::vector<NamedTime>& names = found.account[AccountRow::host_operator].names;
-  return names.empty() ? "operators" : short_name(names.front().name);
+  return longest_of(AccountRow::host_operator, found, "operators");
 }
 
 Cure compute_cure(const Findings& found) {
@@ -86,15 +91,13 @@ Cure code_cure(const Findings& found) {
 }
 
 Cure call_cure(const Findings& found) {
-  const std::vector<NamedTime>& names = found.account[AccountRow::host_call].names;
   return {fmt::format("no {} within the steps: do it once, before them",
-                      names.empty() ? "long call" : short_name(names.front().name)),
+                      longest_of(AccountRow::host_call, found, "long call")),
           "tree"};
 }
 
 Cure blocked_cure(const Findings& found) {
-  const std::vector<NamedTime>& names = found.account[AccountRow::blocked].names;
-  const std::string call = names.empty() ? "that call" : short_name(names.front().name);
+  const std::string call = longest_of(AccountRow::blocked, found, "that call");
   return {fmt::format("fewer calls of {}: {}", call,
                       call.ends_with("Synchronize")
                           ? "events that wait only for what is needed"
@@ -191,9 +194,8 @@ std::string where_of(Limit limit, const Verdict& verdict, const Findings& found)
 
 // The gain of compute is that of one name.
 std::size_t largest_part_events(const Findings& found) {
-  if (found.devices) return found.facts.longest_n;
-  const std::vector<NamedTime>& names = found.account[AccountRow::host_operator].names;
-  return names.empty() ? 0 : names.front().n;
+  return found.devices ? found.facts.longest_n
+                       : found.account[AccountRow::host_operator].longest().n;
 }
 
 Remedy remedy_of(Limit limit, const Verdict& verdict, const Findings& found) {

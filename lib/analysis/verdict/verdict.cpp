@@ -171,10 +171,7 @@ std::int64_t largest_part_ns(const Findings& found, std::int64_t compute_ns) {
   if (found.devices)
     return static_cast<std::int64_t>(static_cast<double>(compute_ns) *
                                      ratio(found.facts.longest_ns, found.facts.kernel_ns));
-  std::int64_t most_ns = 0;
-  for (const NamedTime& name : found.account[AccountRow::host_operator].names)
-    most_ns = std::max(most_ns, name.ns);
-  return std::min(most_ns, compute_ns);
+  return std::min(found.account[AccountRow::host_operator].longest().ns, compute_ns);
 }
 
 // Returns what would be saved at most without each limit, if `communication_ns` of the barriers is

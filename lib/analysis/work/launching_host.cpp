@@ -75,8 +75,6 @@ std::uint32_t LaunchModules::of_launch(const DeviceSpan& work) const {
 
 namespace {
 
-constexpr std::size_t kNoRange = std::numeric_limits<std::size_t>::max();
-
 // Sorts outer ranges first.
 bool is_before(const LaunchingRange& a, const LaunchingRange& b) {
   return std::tuple(a.span.track, a.span.start_ns, b.span.end_ns) <
@@ -101,24 +99,17 @@ LaunchingRanges::LaunchingRanges(const Run& run, const RankEvents& rank)
   for (const EventColumns& part : rank.own_parts())
     for (const DeviceSpan& piece : part.devices) {
       if (run.labels.kind(piece.label).role != Role::communication) continue;
-      const Found found = indices_of(part, piece);
-      if (found.range != kNoRange) ++ranges_[found.range].pieces;
-      if (found.op != kNoRange) ++ranges_[found.op].pieces;
+      const LaunchedBy by = find(part, piece);
+      for (const LaunchingRange* const one : {by.range, by.op})
+        if (one != nullptr) ++ranges_[static_cast<std::size_t>(one - ranges_.data())].pieces;
     }
 }
 
 LaunchedBy LaunchingRanges::find(const EventColumns& part, const DeviceSpan& piece) const {
-  const Found found = indices_of(part, piece);
-  const auto at = [&](std::size_t index) { return index == kNoRange ? nullptr : &ranges_[index]; };
-  return {at(found.range), at(found.op)};
-}
-
-LaunchingRanges::Found LaunchingRanges::indices_of(const EventColumns& part,
-                                                   const DeviceSpan& piece) const {
-  Found found{kNoRange, kNoRange};
+  LaunchedBy found;
   const CallSpan* const call = launches_.find(part, piece);
   if (call != nullptr) add_around(*call, found);
-  if (found.range != kNoRange) return found;
+  if (found.range != nullptr) return found;
   const std::size_t* const named =
       externals_.find(part.file, call == nullptr ? piece.external : call->external, piece.start_ns);
   if (named != nullptr) add_around(ranges_[*named].span, found);
@@ -126,7 +117,7 @@ LaunchingRanges::Found LaunchingRanges::indices_of(const EventColumns& part,
 }
 
 // Notes the innermost ranges around the span; the span itself may be one.
-void LaunchingRanges::add_around(const HostSpan& span, Found& found) const {
+void LaunchingRanges::add_around(const HostSpan& span, LaunchedBy& found) const {
   const auto behind = std::upper_bound(ranges_.begin(), ranges_.end(), span,
                                        [](const HostSpan& at, const LaunchingRange& range) {
                                          return std::tuple(at.track, at.start_ns) <
@@ -136,10 +127,10 @@ void LaunchingRanges::add_around(const HostSpan& span, Found& found) const {
     --range;
     if (range->span.track != span.track || range->latest_end_ns < span.end_ns) return;
     if (range->span.end_ns < span.end_ns) continue;
-    const auto index = static_cast<std::size_t>(range - ranges_.begin());
-    std::size_t& place = range->span.mark == SpanMark::collective ? found.range : found.op;
-    if (place == kNoRange) place = index;
-    if (found.range != kNoRange && found.op != kNoRange) return;
+    const LaunchingRange*& place =
+        range->span.mark == SpanMark::collective ? found.range : found.op;
+    if (place == nullptr) place = &*range;
+    if (found.range != nullptr && found.op != nullptr) return;
   }
 }
 

@@ -97,12 +97,7 @@ class LaunchingRanges {
   LaunchedBy find(const EventColumns& part, const DeviceSpan& piece) const;
 
  private:
-  struct Found {
-    std::size_t range;
-    std::size_t op;
-  };
-  Found indices_of(const EventColumns& part, const DeviceSpan& piece) const;
-  void add_around(const HostSpan& span, Found& found) const;
+  void add_around(const HostSpan& span, LaunchedBy& found) const;
 
   Launches launches_;
   std::vector<LaunchingRange> ranges_;  // sorted by row and start
