@@ -9,37 +9,7 @@ namespace {
 
 constexpr double kMillion = 1e6;
 
-std::int64_t standard_deviation(const std::vector<std::int64_t>& times, long double mean) {
-  if (times.size() < 2) return 0;
-  long double squares = 0;
-  for (const std::int64_t ns : times) {
-    const long double distance = static_cast<long double>(ns) - mean;
-    squares += distance * distance;
-  }
-  return std::llround(std::sqrt(squares / static_cast<long double>(times.size() - 1)));
-}
-
 }  // namespace
-
-TimeStats time_stats(std::vector<std::int64_t> times) {
-  TimeStats stats;
-  if (times.empty()) return stats;
-  std::sort(times.begin(), times.end());
-  stats.count = static_cast<std::int64_t>(times.size());
-  long double exact_ns = 0;  // wide, because a file may claim times of any length
-  for (const std::int64_t ns : times) {
-    add_to(stats.total_ns, ns);
-    exact_ns += static_cast<long double>(ns);
-  }
-  stats.mean_ns = mean(times);
-  stats.min_ns = times.front();
-  stats.p50_ns = times[percentile_place(times.size(), 50)];
-  stats.p90_ns = times[percentile_place(times.size(), 90)];
-  stats.p99_ns = times[percentile_place(times.size(), 99)];
-  stats.max_ns = times.back();
-  stats.stddev_ns = standard_deviation(times, exact_ns / static_cast<long double>(stats.count));
-  return stats;
-}
 
 void WeightedMean::add(double number, std::int64_t ns) {
   if (!(std::abs(number) < 1e12)) return;  // infinity, or no number of blocks or percent

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/arithmetic.h"
+#include "base/duration_stats.h"
 #include "base/string_table.h"
 #include "run/event_columns.h"
 #include "run/run.h"
@@ -83,26 +84,16 @@ std::optional<double> slope_at_ends(const RankEvents& rank, const std::vector<Po
   return at_ends.size() < 3 ? std::nullopt : slope_of(at_ends);
 }
 
-// TimeStats: statistics of the lengths of some events.
+// The statistics of the lengths of some events, none of which is negative.
 //
-//   TimeStats stats = time_stats(std::move(times));          // stats.p99_ns, stats.mean_ns, ...
-//
-// Percentiles are exact: of n sorted times, the one at place ceil(p * n).
+//   TimeStats stats = time_stats(times);                     // stats.p99_ns, stats.mean_ns, ...
 
-struct TimeStats {
-  std::int64_t count = 0;
-  std::int64_t total_ns = 0;
-  std::int64_t mean_ns = 0;  // halves are rounded up
-  std::int64_t min_ns = 0;
-  std::int64_t p50_ns = 0;
-  std::int64_t p90_ns = 0;
-  std::int64_t p99_ns = 0;
-  std::int64_t max_ns = 0;
-  std::int64_t stddev_ns = 0;  // deviation of the sample (n - 1); 0 for one value
-};
-
-// Returns zeros for an empty list. The order of `times` has no influence.
-TimeStats time_stats(std::vector<std::int64_t> times);
+using TimeStats = DurationStats;
+inline TimeStats time_stats(const std::vector<std::int64_t>& times) {
+  DurationValues values;
+  for (const std::int64_t ns : times) values.add(ns);
+  return compute_stats(values);
+}
 
 // A mean of the numbers in traces (blocks per SM: 0.25), weighted by duration. It is exact in
 // millionths, so the order of the numbers has no influence.

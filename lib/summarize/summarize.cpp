@@ -112,13 +112,12 @@ class RowCollector {
     if (spans.side == EventSide::device && spans.categories.erase("") > 0)
       spans.categories.emplace(kDeviceRowCategory);
     row.categories.assign(spans.categories.begin(), spans.categories.end());
-    const std::optional<DurationStats> stats = compute_stats(spans.durations);
-    if (!stats)
+    row.stats = compute_stats(spans.durations);
+    if (!row.stats.total_fits)
       throw Error(
           fmt::format("'{}'", row.name.value_or(join_categories(row))),
           "the total of its durations does not fit 64-bit nanoseconds; leave it out by --filter "
           "or repair the trace");
-    row.stats = *stats;
     return row;
   }
 

@@ -13,12 +13,12 @@
 // read, but never the text.
 #pragma once
 
+#include "base/duration_stats.h"
 #include "base/problems.h"
 #include "base/units.h"
 #include "gate/gate_term.h"
 #include "input/input_list.h"
 #include "select/selection.h"
-#include "summarize/duration_stats.h"
 #include "table/table.h"
 #include "team/team.h"
 

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <utility>
 
 namespace traceloom {
 namespace {
@@ -85,7 +84,7 @@ Table iterator_table(const Run& run) {
     for (const HostSpan& span : spans)
       iterators[run.labels.name(span.label)].push_back(span.end_ns - span.start_ns);
     for (auto& [name, times] : iterators)
-      add_row(table, columns, {time_stats(std::move(times)), run.ranks[rank].rank, name});
+      add_row(table, columns, {time_stats(times), run.ranks[rank].rank, name});
   };
   for_each_rank<std::vector<HostSpan>>(run, all_ranks(run), find, add);
   return table;

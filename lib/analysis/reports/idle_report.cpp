@@ -103,7 +103,7 @@ IdleTimes times_of(std::int64_t total_ns, const std::vector<DeviceGap>& gaps,
       if (part.is_kernel_wait) add_to(times.sums[kKernelWait], length_ns(part.time));
     }
   }
-  times.gaps = time_stats(std::move(lengths));
+  times.gaps = time_stats(lengths);
   return times;
 }
 

@@ -132,7 +132,7 @@ StreamLaunches sum_stream(const StreamKey& key, std::size_t work,
     stream.sums.add(sums_of(launch));
     delays.push_back(launch.delay_ns());
   }
-  stream.delays = time_stats(std::move(delays));
+  stream.delays = time_stats(delays);
   return stream;
 }
 

@@ -7,7 +7,6 @@
 #include "output/json_writer.h"
 #include "table/columns.h"
 
-#include <array>
 #include <string_view>
 #include <tuple>
 #include <utility>

@@ -1,12 +1,11 @@
 // DurationStats: the exact statistics of a group of spans.
 //
 //   DurationValues values{{3, 1, 2}, {}};
-//   std::optional<DurationStats> stats = compute_stats(values);   // stats->p50_ns == 2
+//   DurationStats stats = compute_stats(values);   // stats.p50_ns == 2
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace traceloom {
@@ -41,13 +40,14 @@ struct DurationStats {
   std::int64_t p99_ns = 0;
   std::int64_t max_ns = 0;
   std::int64_t stddev_ns = 0;  // deviation of the sample (n - 1); 0 for a single span
+  // False if the total does not fit int64 nanoseconds (292 years); then it is cut to that limit.
+  bool total_fits = true;
 
   friend bool operator==(const DurationStats&, const DurationStats&) = default;
 };
 
-// `values` holds at least one duration. Its order is changed and has no influence: sums are
-// integers, so every order gives the same result. Returns nullopt if the total does not fit int64
-// nanoseconds (292 years).
-std::optional<DurationStats> compute_stats(DurationValues& values);
+// The order of the values is changed and has no influence: sums are integers, so every order gives
+// the same result. Returns zeros if there are none.
+DurationStats compute_stats(DurationValues& values);
 
 }  // namespace traceloom

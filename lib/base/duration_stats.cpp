@@ -1,4 +1,4 @@
-#include "summarize/duration_stats.h"
+#include "base/duration_stats.h"
 
 #include "base/arithmetic.h"
 
@@ -17,16 +17,18 @@ void for_each(const DurationValues& values, Use use) {
   for (const std::int64_t ns : values.large) use(static_cast<std::uint64_t>(ns));
 }
 
-// Measures distances from the mean's whole nanoseconds, so that the sum is exact (its squares fit,
-// because the total does). The error of that mean, total - count * floor, is subtracted afterwards.
-std::int64_t standard_deviation(const DurationValues& values, std::uint64_t total) {
+// Measures distances from the mean's whole nanoseconds, so that the sum is exact if its squares fit
+// (as they do if the total does). The error of that mean, total - count * floor, is subtracted
+// afterwards.
+template <typename Squares>
+std::int64_t standard_deviation(const DurationValues& values, Uint128 total) {
   const std::uint64_t count = values.size();
   if (count < 2) return 0;
-  const std::uint64_t floor = total / count;
-  Uint128 squares = 0;
+  const auto floor = static_cast<std::uint64_t>(total / count);
+  Squares squares = 0;
   for_each(values, [&](std::uint64_t ns) {
     const std::uint64_t distance = ns > floor ? ns - floor : floor - ns;
-    squares += Uint128{distance} * distance;
+    squares += static_cast<Squares>(distance) * distance;
   });
   const long double rest = static_cast<long double>(total % count);
   const long double sum =
@@ -63,7 +65,10 @@ class RankSearch {
 
 }  // namespace
 
-std::optional<DurationStats> compute_stats(DurationValues& values) {
+DurationStats compute_stats(DurationValues& values) {
+  DurationStats stats;
+  const std::size_t count = values.size();
+  if (count == 0) return stats;
   Uint128 total = 0;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t most = 0;
@@ -72,11 +77,10 @@ std::optional<DurationStats> compute_stats(DurationValues& values) {
     least = std::min(least, ns);
     most = std::max(most, ns);
   });
-  if (total > static_cast<Uint128>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
-  const std::size_t count = values.size();
-  DurationStats stats;
+  constexpr Uint128 kMost = std::numeric_limits<std::int64_t>::max();
+  stats.total_fits = total <= kMost;
   stats.count = static_cast<std::int64_t>(count);
-  stats.total_ns = static_cast<std::int64_t>(total);
+  stats.total_ns = static_cast<std::int64_t>(std::min(total, kMost));
   stats.mean_ns = static_cast<std::int64_t>((total * 2 + count) / (Uint128{count} * 2));
   stats.min_ns = static_cast<std::int64_t>(least);
   stats.max_ns = static_cast<std::int64_t>(most);
@@ -84,7 +88,8 @@ std::optional<DurationStats> compute_stats(DurationValues& values) {
   stats.p50_ns = at_rank(percentile_place(count, 50));
   stats.p90_ns = at_rank(percentile_place(count, 90));
   stats.p99_ns = at_rank(percentile_place(count, 99));
-  stats.stddev_ns = standard_deviation(values, static_cast<std::uint64_t>(total));
+  stats.stddev_ns = stats.total_fits ? standard_deviation<Uint128>(values, total)
+                                     : standard_deviation<long double>(values, total);
   return stats;
 }
 
