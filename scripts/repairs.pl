@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# Prints docs/repairs.md with its tables made anew from the kinds of problem in the code: their groups and order are those of
-# lib/base/problems.h, what is said of each stands in lib/base/problems.cpp. A test compares the two.
+# Prints docs/repairs.md with its tables made anew from the kinds of problem in the code: their groups, their order and
+# what is said of each are those of lib/base/problem_kinds.h. A test compares the two.
 #
 #   scripts/repairs.pl > repairs.new && mv repairs.new docs/repairs.md
 use strict;
@@ -16,38 +16,21 @@ my ($before, $after) = ($`, $');
 print $before, $begin, tables(), $end, $after;
 
 sub tables {
-  my %kinds = kinds();
+  my $string = qr/"(?:[^"\\]|\\.)*"/;
   my $text = '';
-  for my $line (split /\n/, enumerators()) {
-    if ($line =~ m{^\s*// (.*)}) {
-      $text .= "\n### " . ucfirst($1) . "\n\n| kind | severity | what it means, and what was done |\n|---|---|---|\n";
-    } elsif ($line =~ /^\s*(\w+),/) {
-      my $kind = delete $kinds{$1} or die "problems.cpp does not describe $1\n";
-      $text .= "| `$1` | $kind->{severity} | $kind->{sentence} |\n";
+  my $code = slurp('lib/base/problem_kinds.h') =~ s/.*#endif\n//sr;
+  while ($code =~ m{^// (.*)|^PROBLEM\(\s*(\w+),\s*(info|notice|loss),\s*((?:$string\s*)+)\)}mg) {
+    my ($group, $name, $severity, $literals) = ($1, $2, $3, $4);
+    if (defined $group) {
+      $text .= "\n### " . ucfirst($group) . "\n\n| kind | severity | what it means, and what was done |\n|---|---|---|\n";
+    } else {
+      my $sentence = join '', map { s/^"|"$//gr } $literals =~ /$string/g;
+      $sentence =~ s/\\(.)/$1/g;
+      $sentence =~ s/([|<>])/\\$1/g;
+      $text .= "| `$name` | $severity | $sentence |\n";
     }
   }
-  die "problems.h does not name: @{[sort keys %kinds]}\n" if %kinds;
   return "$text\n";
-}
-
-sub enumerators {
-  slurp('lib/base/problems.h') =~ /enum class Problem [^{]*\{\n(.*?)\n\s*count_/s or die "problems.h: no enum Problem\n";
-  return $1;
-}
-
-# name => {severity, sentence}
-sub kinds {
-  my $string = qr/"(?:[^"\\]|\\.)*"/;
-  my %kinds;
-  my $code = slurp('lib/base/problems.cpp');
-  while ($code =~ /\{"(\w+)",\s*(info|notice|loss),\s*((?:$string\s*)+)\}/g) {
-    my ($name, $severity, $literals) = ($1, $2, $3);
-    my $sentence = join '', map { s/^"|"$//gr } $literals =~ /$string/g;
-    $sentence =~ s/\\(.)/$1/g;
-    $sentence =~ s/([|<>])/\\$1/g;
-    $kinds{$name} = {severity => $severity, sentence => $sentence};
-  }
-  return %kinds;
 }
 
 sub slurp {

@@ -59,7 +59,7 @@ class UsageError : public std::runtime_error {
 //   problems.add(Problem::cut_event, 8812);
 //   for (Problem kind : problems.kinds()) print(describe(kind).sentence, problems.count(kind));
 //
-// To add a kind: one enumerator here and one row in the table in problems.cpp.
+// To add a kind: one row in problem_kinds.h.
 
 enum class Severity : std::uint8_t {
   info,    // legal but worth a word (a list without its closing bracket)
@@ -68,107 +68,15 @@ enum class Severity : std::uint8_t {
 };
 
 enum class Problem : std::uint8_t {
-  // problems of the container
-  missing_bracket,
-  cut_event,
-  cut_object,
-  empty_trace,
-  trailing_comma,
-  extra_comma,
-  missing_comma,
-  second_document,
-  second_trace_events,
-  trailing_garbage,
-  top_level_dropped,
-  subtrace_dropped,
-  bad_time_unit,
-  gzip_cut,
-  gzip_damaged,
-  gzip_checksum,
-  gzip_trailing_garbage,
-  zstd_cut,
-  zstd_damaged,
-  zstd_checksum,
-  zstd_trailing_garbage,
-  packed_twice,
-  // problems of elements of the event array
-  not_an_object,
-  empty_object,
-  malformed_event,
-  event_too_large,
-  // problems of fields of an event
-  no_phase,
-  unknown_phase,
-  bad_timestamp,
-  outlying_timestamp,
-  bad_duration,
-  missing_duration,
-  negative_duration,
-  never_ended,
-  broken_negative,
-  duplicate_key,
-  bad_args,
-  bad_field,
-  bad_counter,
-  // problems of strings and values
-  invalid_utf8,
-  control_character,
-  bad_escape,
-  not_json_value,
-  // problems of begin and end events
-  end_without_begin,
-  begin_without_end,
-  out_of_order,
-  partial_overlap,
-  arrow_without_start,
-  dangling_arrow,
-  backward_arrow,
-  unjudged_arrow,
-  displaced_arrow,
-  // problems of devices
-  overlong_work,
-  lost_work,
-  // problems of ranks and clocks
-  rank_from_position,
-  same_rank_at_once,
-  several_runs,
-  merged_elsewhere,
-  rank_disagrees,
-  ranks_in_one_pid,
-  repeated,
-  sync_conflict,
-  bad_sync,
-  bad_base,
-  bad_cycles,
-  bad_rounds,
-  no_clock,
-  shifted_clock,
-  clock_conflict,
-  no_common_collective,
-  vague_collectives,
-  ranks_apart,
-  base_restored,
-  base_guessed,
-  clock_step,
-  far_sync,
-  wide_sync,
-  world_size_disagrees,
-  missing_rank,
-  inexact_timestamp,
-  far_timestamp,
-  // losses of the recorder
-  events_lost,
-  events_dropped,
-  events_unnamed,
-  events_damaged,
-  journal_kept,  // found by --recover; belongs to no input
-  count_         // the number of kinds, not a kind
+#define PROBLEM(name, severity, sentence) name,
+#include "base/problem_kinds.h"
+  count_  // the number of kinds, not a kind
 };
 
-struct ProblemKind {
-  std::string_view name;  // name in JSON reports; stable
+struct ProblemKind {  // a row of problem_kinds.h
+  std::string_view name;
   Severity severity;
-  std::string_view sentence;  // text for people: what is wrong and what was done about it
+  std::string_view sentence;
 };
 
 const ProblemKind& describe(Problem problem);

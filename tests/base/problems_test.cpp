@@ -4,7 +4,7 @@
 
 using namespace traceloom;
 
-TEST_CASE("problems: the table is in the order of the enum") {
+TEST_CASE("problems: each kind has the row of its name") {
   CHECK(describe(Problem::missing_bracket).name == "missing_bracket");
   CHECK(describe(Problem::packed_twice).name == "packed_twice");
   CHECK(describe(Problem::bad_args).name == "bad_args");
