@@ -118,8 +118,6 @@ class ProblemCounts {
     std::uint64_t count;
     std::uint64_t first_offset;
     std::string words;
-
-    auto wired() { return std::tie(problem, count, first_offset, words); }
   };
   const Met* find(Problem problem) const;
 

@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -31,8 +30,6 @@ struct SyncRounds {
   std::vector<std::int64_t> enter_ns;
   std::vector<std::int64_t> exit_ns;
 
-  auto wired() { return std::tie(enter_ns, exit_ns); }
-
   bool empty() const { return enter_ns.empty(); }
   bool operator==(const SyncRounds&) const = default;
 };
@@ -41,8 +38,6 @@ struct SyncRounds {
 struct CycleRounds {
   SyncRounds start = {};
   SyncRounds end = {};
-
-  auto wired() { return std::tie(start, end); }
 
   bool empty() const { return start.empty() && end.empty(); }
   bool operator==(const CycleRounds&) const = default;
@@ -175,8 +170,6 @@ struct SyncEvent {
   // The length of the stamp: a process that asks another one for it knows only when it asked and
   // when it was answered, and uses the middle.
   std::int64_t error_ns = 0;
-
-  auto wired() { return std::tie(id, moment_ns, error_ns); }
 };
 
 struct SyncNode {

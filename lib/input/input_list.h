@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -24,9 +23,6 @@ struct Input {
   // the numbers of the arguments that are folders or patterns and led to it.
   bool is_named = true;
   std::vector<std::size_t> found_by = {};
-
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(path, forced_rank, named_again, is_named, found_by); }
 
   // Compares which file it is, not how it was found.
   friend bool operator==(const Input& a, const Input& b) {

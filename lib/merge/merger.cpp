@@ -17,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -53,8 +52,6 @@ MergeSummary plan_only(const MergeOptions& options) {
 struct Piece {
   PartSize size;
   WrittenFiles written;
-
-  auto wired() { return std::tie(size, written); }
 };
 
 // Writes one Chrome JSON trace. A process alone does so by a guess in one pass, and by a survey in

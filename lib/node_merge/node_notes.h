@@ -33,7 +33,6 @@ struct TraceNote {
   const std::string& source() const { return kept.empty() ? path : kept; }
 
   friend bool operator==(const TraceNote&, const TraceNote&) = default;
-  auto wired() { return std::tie(cycle, rank, path, bytes, inode, kept); }
 };
 
 // Returns a note of the file that is at `path` now, or a note without a path if there is none.

@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 namespace traceloom {
 
@@ -19,8 +18,6 @@ namespace traceloom {
 struct FileGap {
   std::string path;         // of the file while it is written
   std::uint64_t begin = 0;  // offset of the part, in bytes
-
-  auto wired() { return std::tie(path, begin); }
 };
 
 // Destruction without close() abandons the output: a FileSink leaves the old file

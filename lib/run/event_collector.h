@@ -30,7 +30,7 @@ struct CollectedEvents : FileReading {
   RowNames row_names = {};
 
   // For other processes: see team/wire.h. row_names are empty once the file has been read.
-  auto wired() { return std::tuple_cat(FileReading::wired(), std::tie(parts, phases)); }
+  auto wired() { return std::tie(static_cast<FileReading&>(*this), parts, phases); }
 };
 
 class EventCollector : public FileVisitor {

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,19 +18,16 @@ struct Texts {
     std::string name;
     std::string category;
     EventClass kind;
-    auto wired() { return std::tie(name, category, kind); }
   };
   struct Track {
     std::size_t file = 0;
     std::string pid;
     std::string tid;
     bool is_device_row = false;
-    auto wired() { return std::tie(file, pid, tid, is_device_row); }
   };
   std::vector<Label> labels;
   std::vector<Track> tracks;
   std::vector<std::string> details;
-  auto wired() { return std::tie(labels, tracks, details); }
 };
 
 Texts texts_of(EventCollector& collector) {
@@ -79,8 +75,6 @@ struct Readings {
   FileBlock files;
   Texts texts;
   std::vector<CollectedEvents> readings;
-
-  auto wired() { return std::tie(files, texts, readings); }
 };
 
 Readings readings_of(const FileBlock& own, EventCollector& collector,
@@ -98,8 +92,6 @@ Readings readings_of(const FileBlock& own, EventCollector& collector,
 struct MovedRank {
   std::int64_t rank = 0;
   std::vector<EventColumns> parts;
-
-  auto wired() { return std::tie(rank, parts); }
 };
 
 // Returns the process of each rank: without `spread` process 0, else the first that has events of

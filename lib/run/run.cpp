@@ -15,7 +15,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 

@@ -107,11 +107,6 @@ struct StepList {
   Intervals probes;           // Composer's waits for data that no batch followed
 
   Intervals times() const;
-
-  // For other processes: see team/wire.h.
-  auto wired() {
-    return std::tie(kind, list, dropped, open_end, lost, instant, startup, rest, probes);
-  }
 };
 
 StepList find_steps(const std::vector<EventColumns>& parts);

@@ -23,7 +23,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,8 +33,6 @@ struct TopLevelEntry {
   std::string key;           // decoded
   std::string value;         // JSON text; it may be no strict JSON
   std::uint64_t offset = 0;  // offset of the value in the uncompressed text
-
-  auto wired() { return std::tie(key, value, offset); }
 };
 
 class TopLevelParser {

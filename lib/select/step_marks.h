@@ -52,7 +52,6 @@ class StepMarks {
     friend bool operator<(const Thread& a, const Thread& b) {
       return std::tie(a.pid, a.tid) < std::tie(b.pid, b.tid);
     }
-    auto wired() { return std::tie(pid, tid); }
   };
   using Trains = std::map<std::int64_t, std::int64_t>;  // time -> batch
   struct LongSpan {
@@ -60,8 +59,6 @@ class StepMarks {
     std::int64_t number;
     std::int64_t start_ns;
     std::int64_t end_ns;
-
-    auto wired() { return std::tie(thread, number, start_ns, end_ns); }
   };
   static Thread thread_of(const Event& event);
   void add_batch(const Event& event, std::int64_t batch, std::int64_t start_ns,

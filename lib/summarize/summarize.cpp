@@ -45,9 +45,6 @@ struct RowSpans {
   EventSide side = EventSide::host;
   std::set<std::string> categories;
   DurationValues durations;
-
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(rank, name, side, categories, durations.small, durations.large); }
 };
 
 // RowCollector: spans by their rows.

@@ -27,7 +27,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -89,9 +88,6 @@ struct SummaryRow {
       categories;  // the different categories of the row's spans, sorted; "" for none
   DurationStats stats;
   double share = 0;  // share of the total of all rows, also those after `top`
-
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(rank, name, categories, stats, share); }
 };
 
 // Returns the column of numbers that has this order, in ns or as a count; 0 for a text or a rank.

@@ -3,18 +3,19 @@
 //   struct Finding {
 //     std::string name;
 //     std::vector<std::int64_t> times;
-//     auto wired() { return std::tie(name, times); }   // all members, once
 //   };
 //   const std::string bytes = to_wire(finding);
 //   const Finding same = from_wire<Finding>(bytes);
 //
-// A class lists its members in wired(), which serves both directions; one that needs more than its
-// members has a template wire(Wire&), which calls the Wire with values. Numbers, enums and other
-// trivially copyable values are copied as they are in memory, so such a class must hold no
-// pointers. Containers and optionals of such values need nothing. It is no format for files.
+// A struct whose members are all its own and public needs nothing (members.h). Any other class
+// lists them in wired(), which serves both directions: auto wired() { return std::tie(a_, b_); }.
+// One that needs more than its members has a template wire(Wire&), which calls the Wire with
+// values. Numbers, enums and other trivially copyable values are copied as they are in memory, so
+// such a class must hold no pointers. It is no format for files.
 #pragma once
 
 #include "base/problems.h"
+#include "team/members.h"
 #include "team/team.h"
 
 #include <cstddef>
@@ -59,6 +60,9 @@ template <typename T>
 concept Container = !IsClass<T> && requires(T values, typename T::value_type value) {
   values.insert(values.end(), value);
 };
+// A struct that members_of() takes apart.
+template <typename T>
+concept Struct = !Raw<T> && !IsClass<T> && !Tuple<T> && std::is_aggregate_v<T>;
 template <typename T>
 inline constexpr bool kIsRawVector = false;
 template <Raw T>
@@ -113,6 +117,10 @@ class WireWriter {
   template <wire_detail::Tuple T>
   void write(const T& values) {
     std::apply(*this, values);
+  }
+  template <wire_detail::Struct T>
+  void write(const T& value) {
+    std::apply(*this, members_of(value));
   }
 
   std::string bytes_;
@@ -194,6 +202,10 @@ class WireReader {
   template <wire_detail::Tuple T>
   void read(T& values) {
     std::apply(*this, values);
+  }
+  template <wire_detail::Struct T>
+  void read(T& value) {
+    std::apply(*this, members_of(value));
   }
 
   std::string_view left_;

@@ -21,7 +21,6 @@ namespace {
 struct Part {
   std::string name;
   std::vector<std::int64_t> times;
-  auto wired() { return std::tie(name, times); }
   bool operator==(const Part&) const = default;
 };
 
@@ -32,7 +31,6 @@ struct Whole {
   std::optional<std::string> text;
   std::optional<std::int64_t> number;
   double share = 0;
-  auto wired() { return std::tie(parts, named, marks, text, number, share); }
   bool operator==(const Whole&) const = default;
 };
 

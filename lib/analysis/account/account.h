@@ -73,8 +73,6 @@ struct NamedTime {
   std::size_t n = 0;
   std::size_t steps = 0;  // number of steps in which the row has that name, whoever the callers are
   std::int64_t longest_ns = 0;
-
-  auto wired() { return std::tie(name, callers, ns, n, steps, longest_ns); }
 };
 
 inline constexpr std::int64_t kLongPart = 100'000;  // ns; a longer gap is no launch's
@@ -89,7 +87,6 @@ struct AccountSum {
 
   // Returns nothing with a time of 0 if there are no names.
   NamedTime longest() const { return names.empty() ? NamedTime() : names.front(); }
-  auto wired() { return std::tie(ns, n, longest_ns, long_ns, inferred_ns, names); }
 };
 
 struct Account : ByEnum<AccountRow, AccountSum> {

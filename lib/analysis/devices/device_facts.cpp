@@ -16,7 +16,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 namespace traceloom {
@@ -33,7 +32,6 @@ struct LabelTime {
     add_to(ns, more.ns);
     n += more.n;
   }
-  auto wired() { return std::tie(ns, n); }
 };
 using LabelTimes = std::map<std::uint32_t, LabelTime>;
 

@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -35,8 +34,6 @@ struct CounterSeries {
   // previous one (the counter started again).
   std::vector<CounterValue> values;
   std::uint64_t restarts = 0;  // number of restarts of a total
-
-  auto wired() { return std::tie(name, process, unit, is_rate, values, restarts); }
 };
 
 // True if the rank has counters of Composer, in blocks.

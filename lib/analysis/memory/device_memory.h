@@ -16,7 +16,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -69,11 +68,6 @@ struct DeviceMemory {
   // The slope of a straight line through the memory at the ends of steps; set for at least three
   // steps.
   std::optional<std::int64_t> growth_per_step;
-
-  auto wired() {
-    return std::tie(rank, type, device, curve, unrecorded, is_relative, has_addresses, allocations,
-                    frees, peak_index, peak_step, peak_operator, operators, growth_per_step);
-  }
 };
 
 // The memory of one rank, sorted by type and number.

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace traceloom {
@@ -236,8 +235,6 @@ Table types_table(const MaskTimes& sums) {
 struct RankDevices {
   std::vector<DeviceTimes> devices;
   MaskTimes types{};
-
-  auto wired() { return std::tie(devices, types); }
 };
 
 RankDevices measure_rank(const Run& run, const RankEvents& rank) {

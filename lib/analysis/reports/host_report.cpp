@@ -55,8 +55,6 @@ struct RankCounters {
   std::vector<CounterSeries> series;
   Moments moments;
   bool has_blocks = false;
-
-  auto wired() { return std::tie(series, moments.during, moments.elsewhere, has_blocks); }
 };
 
 Intervals spans_named(const Run& run, const RankEvents& rank, const NamePattern& pattern) {

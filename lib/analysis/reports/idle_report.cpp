@@ -82,8 +82,6 @@ struct RankIdle {
   std::uint64_t pieces = 0;
   std::uint64_t unlinked = 0;
   bool inferred = false;
-
-  auto wired() { return std::tie(streams, devices, hosts, pieces, unlinked, inferred); }
 };
 
 IdleTimes times_of(std::int64_t total_ns, const std::vector<DeviceGap>& gaps,

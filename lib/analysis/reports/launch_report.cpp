@@ -64,8 +64,6 @@ CallSums sums_of(const Launch& launch) {
 struct KindOfCall {
   CallSums sums;
   std::vector<std::int64_t> lengths;
-
-  auto wired() { return std::tie(sums, lengths); }
 };
 using NamedCalls = std::map<std::string, KindOfCall, std::less<>>;
 
@@ -95,8 +93,6 @@ struct RankLaunches {
   NamedSums ops;
   std::uint64_t pieces = 0;
   std::uint64_t unlinked = 0;
-
-  auto wired() { return std::tie(streams, calls, ops, pieces, unlinked); }
 };
 
 std::optional<QueueNumbers> find_queue_numbers(const std::vector<Launch>& launches) {

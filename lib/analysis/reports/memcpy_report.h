@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -23,8 +22,6 @@ struct Transfer {
   // nanoseconds even if the trace has whole microseconds; otherwise it is bytes by duration. Absent
   // if neither is known.
   std::optional<double> gbps;
-
-  auto wired() { return std::tie(kind, memory, rank, device, time, bytes, gbps); }
 };
 
 // Sorted by rank. The run must have been read with details.

@@ -16,7 +16,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -79,7 +78,6 @@ struct RankRoles {
       if (step.step.counted) times.push_back(step.step.time);
     return unite(std::move(times));
   }
-  auto wired() { return std::tie(rank, steps, sets); }
 };
 
 // Returns the waits for data one by one. A wait ends where the batch begins, or a callback that

@@ -12,7 +12,6 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -31,8 +30,6 @@ struct FrameSum {
   std::int64_t ns = 0;     // time of the code in it, including functions that it called
   std::string inner = {};  // text() of the frame in it that has most of that time
   std::int64_t inner_ns = 0;
-
-  auto wired() { return std::tie(name, file, ns, inner, inner_ns); }
 
   // Returns "preprocess (transformers/pipelines/video_classification.py)".
   std::string text() const;

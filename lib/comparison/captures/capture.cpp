@@ -333,9 +333,6 @@ void add_shapes(const Run& run, const Operators& operators, ShapeTimes& times) {
 struct RankPart {
   CaptureRank rank;
   ShapeTimes shapes;
-
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(rank, shapes); }
 };
 
 RankPart find_part(const Run& run, std::size_t index, const TransferTimes& transfers,

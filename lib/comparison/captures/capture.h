@@ -13,7 +13,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,9 +37,6 @@ struct RowKey {
   std::string op;
   std::string name;  // "" for the time without any event
   std::string module = {};
-
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(role, op, name, module); }
 
   friend auto operator<=>(const RowKey&, const RowKey&) = default;
 };
@@ -83,9 +79,6 @@ struct CaptureRank {
   // Kernels of the first of these steps on the stream with the most of them, in order: indices in
   // `rows`.
   std::vector<std::uint32_t> sequence;
-
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(rank, steps, total_ns, rows, sequence); }
 };
 
 // The device time of an operator's calls with one list of input shapes.

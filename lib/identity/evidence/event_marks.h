@@ -35,8 +35,6 @@ struct Mark {
   std::string pid;           // canonical_id() of the event's pid
   std::uint64_t offset = 0;  // offset of the event in the uncompressed text
   std::string tid = {};      // canonical_id() of the event's tid, if it is needed
-
-  auto wired() { return std::tie(value, pid, offset, tid); }
 };
 
 class DistinctMarks {
@@ -137,8 +135,6 @@ class SyncMarks {
     std::optional<SyncEvent> event;  // the best c; its id is empty
     std::optional<std::int64_t> asked_ns;
     std::optional<std::int64_t> answered_ns;
-
-    auto wired() { return std::tie(event, asked_ns, answered_ns); }
   };
   Mark* find(const std::string& id);
 

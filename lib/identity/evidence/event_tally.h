@@ -142,9 +142,6 @@ struct ThreadTallies {
   bool is_complete = true;
 
   void append(const ThreadTallier& later);
-
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(all, merged_ranks, is_complete); }
 };
 
 // StartTimes: the begins (and ends) of a file's events in the file's own time, gathered event by

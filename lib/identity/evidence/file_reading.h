@@ -154,11 +154,6 @@ struct FileReading {
   std::string error = {};  // why the file could not be read; empty after a success
   bool is_repeat = false;  // others hold its events; `problems` names them
 
-  // For other processes: see team/wire.h.
-  auto wired() {
-    return std::tie(evidence, starts, ends, problems, listed, text_bytes, error, is_repeat);
-  }
-
   // Adds the chunks of the file, in their order.
   void append(const ReadingPart& part);
   // Takes the facts that are known at the end of the file.

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -43,7 +42,6 @@ struct MergedCycle {
   // The cycle's barriers if our recorder stamped them, as in FileClock.
   CycleRounds rounds = {};
 
-  auto wired() { return std::tie(name, sync_us, first_ns, last_ns, error_bound_us, rounds); }
   // True if the cycle has more evidence than the sync of the file, which every merge uses anyway.
   bool is_worth_telling() const { return !name.empty() || !rounds.empty(); }
   bool operator==(const MergedCycle&) const = default;
@@ -96,11 +94,6 @@ struct MergedInput {
   // be it.
   std::vector<Stamp> stamps = {};
   bool has_several_ranks = false;  // Composer's merger wrote it
-
-  auto wired() {
-    return std::tie(rank, path, says_rank, has_clock, by_collectives, offset_ns, events, tally,
-                    is_part, stamps, has_several_ranks);
-  }
 };
 
 // Reads the notes. For a merge of merges these are the inputs of the inner merges, if those are
@@ -129,8 +122,6 @@ struct NotedFilter {
   std::vector<std::string> excluded_categories;
   std::vector<std::string> names;  // regular expressions
   std::vector<std::string> excluded_names;
-
-  auto wired() { return std::tie(steps, categories, excluded_categories, names, excluded_names); }
 };
 
 // Returns nullopt if the merge had no filter, or noted it in an unknown form.

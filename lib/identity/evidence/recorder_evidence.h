@@ -26,8 +26,6 @@ struct Stamp {
   std::string tid;                      // as in Mark::tid
   std::optional<std::int64_t> sync_us;  // absent if no cycle begins in the file
 
-  auto wired() { return std::tie(rank, tid, sync_us); }
-
   friend bool operator==(const Stamp&, const Stamp&) = default;
   friend bool operator<(const Stamp& a, const Stamp& b) {
     return std::tie(a.rank, a.tid, a.sync_us) < std::tie(b.rank, b.tid, b.sync_us);

@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,11 +44,6 @@ struct FileRank {
   std::string cycle;                       // the name without the rank; see cycle_of_name()
   std::optional<std::int64_t> world_size;  // distributedInfo.world_size, otherwise of "rank3of4"
   ProblemCounts problems;                  // rank_from_position, rank_disagrees, ranks_in_one_pid
-
-  // For other processes: see team/wire.h.
-  auto wired() {
-    return std::tie(rank, source, rank_of_pid, rank_of_thread, cycle, world_size, problems);
-  }
 
   bool is_merged() const { return source == RankSource::merged; }
   // Returns the ranks that the file names, ascending.

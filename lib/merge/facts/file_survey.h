@@ -39,9 +39,6 @@ struct FilterFacts {
   StringTable tracks;             // of the flow events, as TrackPlan::target() takes them
   std::vector<FlowPlace> places;  // their `row` is a number of `tracks`
   StepMarks steps;
-
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(tracks, places, steps); }
 };
 
 // FileSurvey: everything about a file that has to be known before its first event can be written:
@@ -58,7 +55,6 @@ struct BesideMain {
   std::string title;       // unique within its rank
   std::string source_pid;  // canonical, as in the file that it comes from
   bool operator==(const BesideMain&) const = default;
-  auto wired() { return std::tie(title, source_pid); }
 };
 
 // The note of a merge of ours about a row to which it gave a tid. Without it, rows of several
@@ -68,7 +64,6 @@ struct RowSource {
   std::optional<BesideMain> process = {};  // set if the row is in another process now
   bool is_gpu = false;                     // the other process was a GPU's
   bool operator==(const RowSource&) const = default;
-  auto wired() { return std::tie(tid, process, is_gpu); }
 };
 
 // The args in which a merge notes the sort indexes of its inputs, next to its own sort_index.
@@ -125,10 +120,6 @@ struct ProcessFacts {
   std::optional<std::int64_t> sort_index = {};
   std::optional<std::int64_t> source_sort_index = {};  // see TrackFacts
   std::string composer_name = {};  // the name that Composer gives, even if torch writes over it
-
-  auto wired() {
-    return std::tie(name, labels, beside_main, sort_index, source_sort_index, composer_name);
-  }
 };
 
 // A metadata event that the merge does not write anew, as it stands in the file.
@@ -136,8 +127,6 @@ struct KeptMetadata {
   std::string text;
   std::uint64_t offset = 0;
   bool counts_each_time = false;  // equal texts are kept each time: each describes other events
-
-  auto wired() { return std::tie(text, offset, counts_each_time); }
 };
 
 // What the events of a file, or of a part of it, add up to.
@@ -179,10 +168,6 @@ struct EventFacts {
     if (const std::optional<std::uint32_t> group = frame_group(json_id))
       frame_groups = std::max(frame_groups, *group + 1);
   }
-  auto wired() {
-    return std::tie(flow_ids, shared_flows, next_ends, bind_ids, async_ids, object_ids, counters,
-                    frame_groups, cut_slices, lacks_durations, events, end_events, sub_microsecond);
-  }
 };
 
 struct FileSurvey : FileReading, EventFacts {
@@ -202,10 +187,9 @@ struct FileSurvey : FileReading, EventFacts {
 
   // For other processes: see team/wire.h.
   auto wired() {
-    return std::tuple_cat(
-        FileReading::wired(), EventFacts::wired(),
-        std::tie(tracks_before, has_too_many_tracks, tracks, processes, metadata, async_slices,
-                 dumps, open_begins, most_open_begins, top_level, filter));
+    return std::tie(static_cast<FileReading&>(*this), static_cast<EventFacts&>(*this),
+                    tracks_before, has_too_many_tracks, tracks, processes, metadata, async_slices,
+                    dumps, open_begins, most_open_begins, top_level, filter);
   }
 };
 

@@ -171,7 +171,6 @@ struct HexIds {
     merged.add(later.merged);
     has_other |= later.has_other;
   }
-  auto wired() { return std::tie(ids, merged, has_other); }
 };
 
 // FrameIds: keeps the ids of stack frames of different files apart. Frame 7 of the third file is

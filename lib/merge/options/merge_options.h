@@ -15,7 +15,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -124,8 +123,6 @@ struct MergedFile {
 struct LeftOut {
   std::string path;
   std::string error;
-
-  auto wired() { return std::tie(path, error); }
 };
 
 // An input whose events other inputs hold as well; `problems` say which inputs.

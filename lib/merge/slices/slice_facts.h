@@ -33,8 +33,6 @@ struct CutSlices {
     std::string pid;  // JSON text
     std::string tid;
     std::string id;
-
-    auto wired() { return std::tie(pid, tid, id); }
   };
   std::vector<Slice> cut;    // is_cut_slice() is true
   std::vector<Slice> whole;  // is_cut_slice() is false
@@ -42,8 +40,6 @@ struct CutSlices {
   // `event` has Key::cut_id.
   void add(const Event& event);
   void append(CutSlices later);
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(cut, whole); }
 };
 
 // Slices by rank and the value of Key::cut_id. The thread does not matter: a slice may end in
@@ -92,7 +88,6 @@ struct AsyncAdditions {
   std::vector<AsyncHalf> ended;
   bool is_unended = false;  // the slice begun here has no end in its file
 
-  auto wired() { return std::tie(offset, category, step, begun, ended, is_unended); }
   bool operator==(const AsyncAdditions&) const = default;
 };
 

@@ -136,15 +136,11 @@ struct SelectionPart {
     std::size_t file = 0;
     KeptCounts events;
     std::map<std::int64_t, KeptCounts> events_of_rank;
-    auto wired() { return std::tie(file, events, events_of_rank); }
   };
   std::vector<File> files;
   std::set<std::uint32_t> rows;
   std::set<std::string> categories;
   CycleTimes cycles;
-
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(files, rows, categories, cycles); }
 };
 
 class SelectionVisitor : public FileVisitor {

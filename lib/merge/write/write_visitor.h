@@ -16,7 +16,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -64,8 +63,6 @@ struct WrittenFile {
     events += other.events;
     problems.add(other.problems);
   }
-  // For other processes: see team/wire.h.
-  auto wired() { return std::tie(events, problems, text_bytes); }
 };
 
 using WrittenFiles = std::vector<WrittenFile>;  // one a file
