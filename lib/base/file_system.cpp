@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <fcntl.h>
-#include <unistd.h>
 
 namespace traceloom {
 
@@ -11,12 +10,12 @@ std::string temporary_folder() {
   return folder == nullptr || *folder == '\0' ? "/tmp" : folder;
 }
 
-int open_unnamed_file(const std::string& folder) {
-  const int unnamed = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+Descriptor open_unnamed_file(const std::string& folder) {
+  Descriptor unnamed(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (unnamed >= 0) return unnamed;
   // Some file systems do not support O_TMPFILE.
   std::string path = folder + "/.traceloom.XXXXXX";
-  const int named = mkostemp(path.data(), O_CLOEXEC);
+  Descriptor named(mkostemp(path.data(), O_CLOEXEC));
   if (named >= 0) unlink(path.c_str());
   return named;
 }

@@ -1,12 +1,45 @@
-// Questions to the file system: the end of a chain of links, a file without a name.
+// Open files, and questions to the file system: the end of a chain of links, a file without a name.
 #pragma once
 
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <unistd.h>
+#include <utility>
 
 namespace traceloom {
+
+// Descriptor: owns an open file.
+//
+//   Descriptor file(open("rank3.json", O_WRONLY | O_CLOEXEC));
+//   if (file < 0) throw system_error("rank3.json", errno);
+//   write(file, ...);
+//   if (!file.close()) throw system_error("rank3.json", errno);   // or the destructor closes it
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+
+  // Returns -1 if there is no open file.
+  operator int() const { return number_; }  // NOLINT(google-explicit-constructor)
+  // Returns false, with the reason in errno, if the file system reports only now that there was no
+  // room. Some do (NFS, quotas).
+  bool close() {
+    const int number = std::exchange(number_, -1);
+    return number < 0 || ::close(number) == 0 || errno == EINTR;
+  }
+
+ private:
+  int number_;
+};
 
 // end_of_links: the path at the end of a chain of symbolic links.
 //
@@ -27,13 +60,13 @@ inline std::optional<std::filesystem::path> end_of_links(std::filesystem::path t
 
 // A file without a name, for bytes that do not fit into memory or have to be read again.
 //
-//   const int descriptor = open_unnamed_file(temporary_folder());
+//   const Descriptor file = open_unnamed_file(temporary_folder());
 
 // Returns $TMPDIR, or /tmp if that is not set.
 std::string temporary_folder();
 
 // Opens a file that only this user can read and write. The file disappears with the process,
 // however the process ends. Returns -1 and sets errno if the file cannot be created.
-int open_unnamed_file(const std::string& folder);
+Descriptor open_unnamed_file(const std::string& folder);
 
 }  // namespace traceloom

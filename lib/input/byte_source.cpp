@@ -1,7 +1,5 @@
 #include "input/byte_source.h"
 
-#include "base/file_system.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,28 +86,17 @@ std::optional<SeekableFile> SeekableFile::open(const std::string& path, FileWatc
   // for a pipe that takes the file's place now, since opening it would wait for a writer.
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return std::nullopt;
-  SeekableFile file(descriptor, 0);
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  if (watch != nullptr) watch->opened(path, descriptor);
-  file.size_ = static_cast<std::uint64_t>(status.st_size);
-  return file;
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file < 0 || fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (watch != nullptr) watch->opened(path, file);
+  return SeekableFile(std::move(file), static_cast<std::uint64_t>(status.st_size));
 }
-
-SeekableFile::~SeekableFile() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-SeekableFile::SeekableFile(SeekableFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
 
 std::string SeekableFile::read(std::uint64_t offset, std::size_t size) const {
   std::string text(size, '\0');
   std::size_t got = 0;
   while (got < size) {
-    const ssize_t n =
-        pread(descriptor_, text.data() + got, size - got, static_cast<off_t>(offset + got));
+    const ssize_t n = pread(file_, text.data() + got, size - got, static_cast<off_t>(offset + got));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     got += static_cast<std::size_t>(n);
@@ -127,20 +114,6 @@ constexpr const char* kIsDirectory = "is a directory; name the files in it";
 
 // The position where "-" begins each time, once make_stdin_rereadable() has been called.
 off_t stdin_start = -1;
-
-class OwnDescriptor {
- public:
-  explicit OwnDescriptor(int number) : number_(number) {}
-  ~OwnDescriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  OwnDescriptor(const OwnDescriptor&) = delete;
-  OwnDescriptor& operator=(const OwnDescriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 int open_for_reading(const std::string& path) {
   if (path == "-") {
@@ -202,37 +175,29 @@ void make_stdin_rereadable() {
     stdin_start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     return;
   }
-  const OwnDescriptor copy(open_unnamed_file(temporary_folder()));
-  if (copy.number() < 0) throw_cannot_copy_stdin();
+  const Descriptor copy = open_unnamed_file(temporary_folder());
+  if (copy < 0) throw_cannot_copy_stdin();
   PlainSource source("-");
   std::vector<char> buffer(std::size_t{1} << 18);
   while (const std::size_t size = source.read(buffer))
-    append_to_copy(copy.number(), std::string_view(buffer.data(), size));
-  if (dup2(copy.number(), STDIN_FILENO) < 0) throw_cannot_copy_stdin();
+    append_to_copy(copy, std::string_view(buffer.data(), size));
+  if (dup2(copy, STDIN_FILENO) < 0) throw_cannot_copy_stdin();
   stdin_start = 0;
 }
 
 PlainSource::PlainSource(const std::string& path, FileWatch* watch)
     : path_(path),
       watch_(watch != nullptr ? *watch : own_watch_),
-      descriptor_(open_for_reading(path)) {
+      descriptor_(open_for_reading(path)),
+      file_(descriptor_ == STDIN_FILENO ? -1 : descriptor_) {
   struct stat status = {};
-  try {
-    watch_.opened(path_, descriptor_);
-    if (fstat(descriptor_, &status) != 0) return;
-    if (descriptor_ != STDIN_FILENO) prepare_special(path_, descriptor_, status.st_mode);
-  } catch (...) {
-    if (descriptor_ != STDIN_FILENO) close(descriptor_);
-    throw;
-  }
+  watch_.opened(path_, descriptor_);
+  if (fstat(descriptor_, &status) != 0) return;
+  if (file_ >= 0) prepare_special(path_, file_, status.st_mode);
   if (!S_ISREG(status.st_mode)) return;
   // Files in /proc report size 0 but hold text; stdin may start in the middle of its file.
   const off_t position = std::max<off_t>(lseek(descriptor_, 0, SEEK_CUR), 0);
   if (status.st_size > position) size_ = static_cast<std::uint64_t>(status.st_size - position);
-}
-
-PlainSource::~PlainSource() {
-  if (descriptor_ != STDIN_FILENO) close(descriptor_);
 }
 
 void PlainSource::check_unchanged() const {

@@ -1,6 +1,7 @@
 // The bytes of inputs: delivered piece by piece or from any place, and the same in each pass.
 #pragma once
 
+#include "base/file_system.h"
 #include "base/problems.h"
 
 #include <cstddef>
@@ -57,18 +58,15 @@ class SeekableFile {
   // Returns nullopt if the file cannot be opened or is not a regular file. Throws Error if `watch`
   // has seen another file there.
   static std::optional<SeekableFile> open(const std::string& path, FileWatch* watch = nullptr);
-  ~SeekableFile();
-  SeekableFile(SeekableFile&& other) noexcept;
-  SeekableFile& operator=(SeekableFile&&) = delete;
 
   std::uint64_t size() const { return size_; }
   // Returns a shorter text at the end of the file, or if the file cannot be read.
   std::string read(std::uint64_t offset, std::size_t size) const;
 
  private:
-  SeekableFile(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
+  SeekableFile(Descriptor file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
 
-  int descriptor_;  // -1 after a move
+  Descriptor file_;
   std::uint64_t size_;
 };
 
@@ -156,7 +154,6 @@ class PlainSource : public ByteSource {
   // Throws Error if the path cannot be opened or is a directory or device, or if `watch` has seen
   // another file there. A pipe that nobody writes to within two seconds is empty.
   explicit PlainSource(const std::string& path, FileWatch* watch = nullptr);
-  ~PlainSource() override;
 
   std::size_t read(std::span<char> buffer) override;
   void check_unchanged() const override;
@@ -169,6 +166,7 @@ class PlainSource : public ByteSource {
   FileWatch own_watch_;  // if there is one pass alone
   FileWatch& watch_;
   int descriptor_;
+  Descriptor file_;  // the same, but none for stdin
   std::uint64_t bytes_read_ = 0;
   std::optional<std::uint64_t> size_;
   ProblemCounts problems_;

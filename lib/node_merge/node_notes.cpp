@@ -103,15 +103,11 @@ void NodeNotes::take_lock() {
   if (const std::optional<FileOfProcess> file = file_at(path);
       file && held_locks().files.contains(*file))
     throw Error(path, fmt::format("this process is local rank {} here already", local_rank_));
-  lock_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode);
-  if (lock_ < 0) throw system_error(path, errno);
-  try {
-    if (!record::lock_for_process(lock_, path))
-      throw Error(path, fmt::format("another process is local rank {} here", local_rank_));
-  } catch (...) {
-    close(lock_);
-    throw;
-  }
+  Descriptor lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode));
+  if (lock < 0) throw system_error(path, errno);
+  if (!record::lock_for_process(lock, path))
+    throw Error(path, fmt::format("another process is local rank {} here", local_rank_));
+  lock_ = std::move(lock);
   held_ = file_at(path);
   if (held_) held_locks().files.insert(*held_);
 }
@@ -199,21 +195,19 @@ void NodeNotes::remove(std::uint64_t cycle, std::int64_t local_rank) const {
 bool NodeNotes::is_at_work(std::int64_t local_rank) const {
   // Closing a file of our own lock would release the lock.
   if (local_rank == local_rank_) return lock_ >= 0;
-  const int file = open(lock_path(local_rank).c_str(), O_RDWR | O_CLOEXEC);
+  const Descriptor file(open(lock_path(local_rank).c_str(), O_RDWR | O_CLOEXEC));
   if (file < 0) return false;
   struct flock lock {};
   lock.l_type = F_WRLCK;
-  const bool is_held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  close(file);
-  return is_held;
+  return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 void NodeNotes::leave() {
   if (lock_ < 0) return;
   {
     const std::lock_guard guard(held_locks().mutex);
-    close(lock_);  // comes first: if two leave at once, at least one sees that the other has left
-    lock_ = -1;
+    // This comes first: if two leave at once, at least one sees that the other has left.
+    lock_.close();
     if (held_) held_locks().files.erase(*held_);
   }
   std::vector<std::int64_t> ranks;

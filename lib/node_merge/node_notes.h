@@ -11,6 +11,8 @@
 // dies.
 #pragma once
 
+#include "base/file_system.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -80,7 +82,7 @@ class NodeNotes {
   std::string traces_;
   std::string folder_;
   std::int64_t local_rank_;
-  int lock_ = -1;
+  Descriptor lock_;
   std::optional<FileOfProcess> held_;  // the file of the lock
 };
 

@@ -147,14 +147,13 @@ void remove_if_abandoned(const std::string& path) {
   if (!is_folder && !S_ISREG(named.st_mode)) return;
   // The file is opened for writing because some file systems (NFS) lock no other descriptors.
   const int use = is_folder ? O_RDONLY | O_DIRECTORY : O_WRONLY | O_NONBLOCK;
-  const int descriptor = open(path.c_str(), use | O_NOFOLLOW | O_CLOEXEC);
-  if (descriptor < 0) return;
+  const Descriptor file(open(path.c_str(), use | O_NOFOLLOW | O_CLOEXEC));
+  if (file < 0) return;
   struct stat opened = {};
   std::error_code ignored;  // then the next process tries
-  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &opened) == 0 &&
+  if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &opened) == 0 &&
       lstat(path.c_str(), &named) == 0 && is_file_of(opened, named))
     fs::remove_all(path, ignored);
-  close(descriptor);
 }
 
 namespace {
@@ -179,13 +178,11 @@ Replacement::Replacement(std::string path, fs::path target, std::optional<mode_t
     : path_(std::move(path)), target_(std::move(target)) {
   create(mode);
   entry_.emplace(temporary_);
-  lock_ = fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+  lock_ = Descriptor(fcntl(file_, F_DUPFD_CLOEXEC, 0));
 }
 
 Replacement::~Replacement() {
   if (!done_) unlink(temporary_.c_str());
-  if (descriptor_ >= 0) ::close(descriptor_);
-  if (lock_ >= 0) ::close(lock_);
 }
 
 // A name that is taken is skipped: its owner may have the same process id in another container.
@@ -197,27 +194,25 @@ void Replacement::create(std::optional<mode_t> mode) {
   for (int attempt = 0; attempt < kMaxTemporaryNames; ++attempt) {
     const std::string suffix = attempt == 0 ? "" : fmt::format("-{}", attempt);
     temporary_ = (folder / fmt::format("{}{}{}{}", stem, getpid(), suffix, kEnding)).string();
-    descriptor_ = static_cast<int>(TEMP_FAILURE_RETRY(
-        open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, wanted)));
-    if (descriptor_ < 0 && errno != EEXIST) throw_cannot_create(path_, folder, errno);
-    if (descriptor_ < 0) continue;
-    if (lock_new(descriptor_)) break;
-    ::close(std::exchange(descriptor_, -1));
+    file_ = Descriptor(static_cast<int>(TEMP_FAILURE_RETRY(
+        open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, wanted))));
+    if (file_ < 0 && errno != EEXIST) throw_cannot_create(path_, folder, errno);
+    if (file_ < 0) continue;
+    if (lock_new(file_)) break;
+    file_.close();
   }
-  if (descriptor_ < 0) throw_cannot_create(path_, folder, EEXIST);
+  if (file_ < 0) throw_cannot_create(path_, folder, EEXIST);
   // The umask may have removed some permissions.
   struct stat status = {};
-  if (!mode || fstat(descriptor_, &status) != 0 || (status.st_mode & 0777U) == wanted) return;
-  if (fchmod(descriptor_, wanted) == 0) return;
+  if (!mode || fstat(file_, &status) != 0 || (status.st_mode & 0777U) == wanted) return;
+  if (fchmod(file_, wanted) == 0) return;
   const int error = errno;
   unlink(temporary_.c_str());
-  ::close(descriptor_);
   throw system_error(path_, error);
 }
 
 void Replacement::complete() {
-  if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
-    throw system_error(path_, errno);
+  if (!file_.close()) throw system_error(path_, errno);
 }
 
 void Replacement::replace_target() {
@@ -256,31 +251,23 @@ class GatheringSink : public Sink {
   std::string gathered_;
 };
 
-// Without a `replacement`, the descriptor belongs to the target itself.
 class FileSink : public GatheringSink {
  public:
-  FileSink(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+  FileSink(Descriptor file, std::string name)
+      : file_(std::move(file)), descriptor_(file_), name_(std::move(name)) {}
   FileSink(std::unique_ptr<Replacement> replacement, std::string name)
       : descriptor_(replacement->descriptor()),
         name_(std::move(name)),
         replacement_(std::move(replacement)),
         asks_for_room_(true) {}
 
-  ~FileSink() override {
-    if (!replacement_ && descriptor_ >= 0) ::close(descriptor_);
-  }
-
   void complete() override {
     if (is_complete_) return;
     is_complete_ = true;
     flush();
     give_back_room();
-    const int descriptor = std::exchange(descriptor_, -1);
-    // Some file systems (NFS, quotas) report only here that there was no room.
-    if (replacement_)
-      replacement_->complete();
-    else if (::close(descriptor) != 0 && errno != EINTR)
-      throw system_error(name_, errno);
+    if (replacement_) replacement_->complete();
+    if (!file_.close()) throw system_error(name_, errno);
   }
 
   void close() override {
@@ -329,6 +316,7 @@ class FileSink : public GatheringSink {
     }
   }
 
+  Descriptor file_;  // the target itself, if there is no replacement
   int descriptor_;
   std::string name_;
   std::unique_ptr<Replacement> replacement_;
@@ -382,10 +370,9 @@ std::unique_ptr<Sink> open_replacing(const std::string& path, std::optional<mode
 }
 
 std::unique_ptr<Sink> open_directly(const std::string& path) {
-  const auto descriptor =
-      static_cast<int>(TEMP_FAILURE_RETRY(open(path.c_str(), O_WRONLY | O_CLOEXEC)));
-  if (descriptor < 0) throw system_error(path, errno);
-  return std::make_unique<FileSink>(descriptor, path);
+  Descriptor file(static_cast<int>(TEMP_FAILURE_RETRY(open(path.c_str(), O_WRONLY | O_CLOEXEC))));
+  if (file < 0) throw system_error(path, errno);
+  return std::make_unique<FileSink>(std::move(file), path);
 }
 
 }  // namespace

@@ -65,11 +65,10 @@ class Replacement {
   Replacement& operator=(const Replacement&) = delete;
 
   // Valid until complete().
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return file_; }
   // The path of the hidden file.
   const std::string& temporary() const { return temporary_; }
-  // Closes the descriptor and keeps the lock. Some file systems report only now that there was no
-  // room.
+  // Closes the descriptor and keeps the lock.
   void complete();
   void replace_target();
 
@@ -79,8 +78,8 @@ class Replacement {
   std::string path_;
   std::filesystem::path target_;
   std::string temporary_;
-  int descriptor_ = -1;
-  int lock_ = -1;
+  Descriptor file_;
+  Descriptor lock_;
   std::optional<TemporaryFileEntry> entry_;
   bool done_ = false;
 };

@@ -1,6 +1,5 @@
 #include "output/sink.h"
 
-#include "base/file_system.h"
 #include "base/problems.h"
 #include "output/file_sink.h"
 
@@ -50,13 +49,9 @@ class SpoolFile::Writer : public Sink {
 };
 
 SpoolFile::SpoolFile(const std::string& output)
-    : name_("temporary file for " + (output == "-" ? "stdout" : output)) {
-  descriptor_ = open_unnamed_file(folder_for(output));
-  if (descriptor_ < 0) throw system_error(name_, errno);
-}
-
-SpoolFile::~SpoolFile() {
-  close(descriptor_);
+    : name_("temporary file for " + (output == "-" ? "stdout" : output)),
+      file_(open_unnamed_file(folder_for(output))) {
+  if (file_ < 0) throw system_error(name_, errno);
 }
 
 std::unique_ptr<Sink> SpoolFile::open_sink() {
@@ -64,12 +59,12 @@ std::unique_ptr<Sink> SpoolFile::open_sink() {
 }
 
 void SpoolFile::write(std::string_view bytes) {
-  size_ = write_at(descriptor_, name_, size_, bytes);
+  size_ = write_at(file_, name_, size_, bytes);
 }
 
 void SpoolFile::read(std::uint64_t offset, char* to, std::size_t size) const {
   while (size > 0) {
-    const ssize_t got = pread(descriptor_, to, size, static_cast<off_t>(offset));
+    const ssize_t got = pread(file_, to, size, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) throw system_error(name_, got < 0 ? errno : EIO);
     offset += static_cast<std::uint64_t>(got);

@@ -2,6 +2,8 @@
 // known, a tar archive.
 #pragma once
 
+#include "base/file_system.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -69,9 +71,6 @@ class SpoolFile {
   // Creates the file in the folder of `output`; for stdout ("-") and anything but a regular file,
   // in $TMPDIR or /tmp.
   explicit SpoolFile(const std::string& output);
-  ~SpoolFile();
-  SpoolFile(const SpoolFile&) = delete;
-  SpoolFile& operator=(const SpoolFile&) = delete;
 
   // Returns a sink that writes to the end of the file; its close() does nothing. The SpoolFile must
   // outlive the sink.
@@ -87,7 +86,7 @@ class SpoolFile {
   class Writer;
 
   std::string name_;
-  int descriptor_ = -1;
+  Descriptor file_;
   std::uint64_t size_ = 0;
 };
 

@@ -9,45 +9,8 @@
 #include <numeric>
 #include <queue>
 #include <tuple>
-#include <unistd.h>
 
 namespace traceloom {
-namespace {
-
-// A file that another process has made.
-class OthersFile {
- public:
-  OthersFile(std::string name, const std::string& path)
-      : name_(std::move(name)), descriptor_(open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) {
-    if (descriptor_ < 0 && errno == ENOENT)
-      throw Error(name_,
-                  "a process of the team does not see its folder; with --mpi all processes "
-                  "need the same file system");
-    if (descriptor_ < 0) throw system_error(name_, errno);
-  }
-  ~OthersFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  OthersFile(const OthersFile&) = delete;
-  OthersFile& operator=(const OthersFile&) = delete;
-
-  // Returns the offset behind the bytes.
-  std::uint64_t write(std::uint64_t offset, std::string_view bytes) {
-    return write_at(descriptor_, name_, offset, bytes);
-  }
-  // Some file systems report only here that there was no room.
-  void close() {
-    if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
-      throw system_error(name_, errno);
-  }
-
- private:
-  std::string name_;
-  int descriptor_;
-};
-
-}  // namespace
-
 PartOutput::PartOutput(const std::string& path, int level) : path_(path), spool_(path) {
   if (const Packing packing = packing_of_name(path); packing != Packing::none) {
     packed_.emplace(spool_.open_sink(), packing, level, Framing::none);
@@ -65,10 +28,16 @@ PartSize PartOutput::complete() {
 
 void PartOutput::copy_to(const FileGap& gap) const {
   if (spool_.size() == 0) return;
-  OthersFile file(path_, gap.path);
+  Descriptor file(open(gap.path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (file < 0 && errno == ENOENT)
+    throw Error(path_,
+                "a process of the team does not see its folder; with --mpi all processes need the "
+                "same file system");
+  if (file < 0) throw system_error(path_, errno);
   std::uint64_t offset = gap.begin;
-  spool_.for_each_piece([&](std::string_view piece) { offset = file.write(offset, piece); });
-  file.close();
+  spool_.for_each_piece(
+      [&](std::string_view piece) { offset = write_at(file, path_, offset, piece); });
+  if (!file.close()) throw system_error(path_, errno);
 }
 
 std::vector<FileGap> leave_gaps(MergeOutput& output, const std::vector<PartSize>& parts) {

@@ -125,14 +125,15 @@ void TraceFile::begin_state() {
 }
 
 bool TraceFile::make_nameless() {
-  file_ = open(traceloom::folder_of(path_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode);
+  file_ = Descriptor(
+      open(traceloom::folder_of(path_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode));
   if (file_ < 0) return false;
   // The file cannot be named later if there is no /proc.
   if (access(descriptor_path(file_).c_str(), F_OK) == 0) {
     begin_state();
     return true;
   }
-  ::close(std::exchange(file_, -1));
+  file_.close();
   return false;
 }
 
@@ -144,7 +145,7 @@ int TraceFile::make_hidden() {
   for (unsigned number = 1;; ++number) {
     hidden_path_ = fmt::format("{}/.{}.{}-{}", traceloom::folder_of(path_).string(),
                                name.substr(0, kMostOfName), getpid(), number);
-    file_ = open(hidden_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    file_ = Descriptor(open(hidden_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
     if (file_ >= 0) break;
     if (errno != EEXIST) return errno;
   }
@@ -158,19 +159,10 @@ TraceFile::TraceFile(const std::string& path, int gzip_level, const FileState& s
       packing_(packing_of_name(path)),
       level_(level_for(packing_, gzip_level)),
       has_name_(true),
+      file_(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)),
       state_(state) {
-  file_ = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file_ < 0) throw system_error(path, errno);
-  try {
-    go_on();
-  } catch (...) {
-    ::close(file_);
-    throw;
-  }
-}
-
-// Changes nothing before it is known that this is the file that `state_` is about.
-void TraceFile::go_on() {
+  // Changes nothing before it is known that this is the file that `state` is about.
   struct stat info {};
   if (fstat(file_, &info) != 0) throw system_error(path_, errno);
   check_own_file(path_, info);
@@ -183,7 +175,6 @@ void TraceFile::go_on() {
 }
 
 TraceFile::~TraceFile() {
-  if (file_ >= 0) ::close(file_);
   if (!has_name_ && !hidden_path_.empty()) unlink(hidden_path_.c_str());
 }
 
@@ -237,7 +228,7 @@ int TraceFile::try_name(std::string_view first, Room room) {
       return 0;
     if (errno == EEXIST || errno == ENAMETOOLONG) return errno;
     // Some file systems make nameless files and cannot name them.
-    ::close(std::exchange(file_, -1));
+    file_.close();
     if (const int error = make_hidden(); error != 0) return error;
     taken_room_ = 0;
     write_bytes(first, room);
@@ -295,9 +286,7 @@ std::string TraceFile::finish(const std::string& path, bool overwrite) {
   if (taken_room_ > state_.bytes) {
     [[maybe_unused]] const int ignored = ftruncate(file_, static_cast<off_t>(state_.bytes));
   }
-  const int result = ::close(file_);
-  file_ = -1;
-  if (result != 0) throw system_error(path_, errno);
+  if (!file_.close()) throw system_error(path_, errno);
   if (has_name_) return give_last_name(path_, path, overwrite);
   std::string name = give_last_name(hidden_path_, path, overwrite);
   has_name_ = true;

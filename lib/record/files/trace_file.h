@@ -13,6 +13,7 @@
 // a frame.
 #pragma once
 
+#include "base/file_system.h"
 #include "output/file_sink.h"
 #include "output/packed_sink.h"
 
@@ -87,7 +88,6 @@ class TraceFile {
   enum class Room : std::uint8_t { but_for_end, all };
 
   void begin_state();
-  void go_on();
   bool make_nameless();
   int make_hidden();
   void claim_name(std::string_view first, Room room);
@@ -106,7 +106,7 @@ class TraceFile {
   int refusal_ = 0;                                 // the errno that says why it gets no name
   std::string hidden_path_;                         // its name before that; "": none
   std::optional<TemporaryFileEntry> hidden_entry_;  // a signal finds it here, to delete it
-  int file_ = -1;
+  Descriptor file_;
   FileState state_;
   bool is_complete_ = false;      // the last text is written
   bool can_take_room_ = true;     // false if the file system cannot do that

@@ -54,7 +54,6 @@ Journal::Journal(const Options& options, const ClockPair& start) {
   }
   if (failure != 0) {
     unlink(path_.c_str());
-    close(file_);
     throw system_error(path_, failure);
   }
   layout_ = new (memory) JournalLayout;
@@ -71,7 +70,6 @@ Journal::Journal(const Options& options, const ClockPair& start) {
 
 Journal::~Journal() {
   if (layout_ != nullptr) munmap(layout_, JournalLayout::head_bytes());
-  if (file_ >= 0) close(file_);
 }
 
 // Makes a new file and never takes one that is there: in containers that share a folder, processes
@@ -81,7 +79,7 @@ void Journal::open_new(const Options& options) {
                            std::to_string(options.rank) + "-" + std::to_string(getpid());
   path_ = stem + ".journal";
   for (unsigned number = 2;; ++number) {
-    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kJournalMode);
+    file_ = Descriptor(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kJournalMode));
     if (file_ < 0 && errno != EEXIST) throw system_error(path_, errno);
     if (file_ >= 0 && lock_new()) return;
     path_ = stem + "-" + std::to_string(number) + ".journal";
@@ -95,10 +93,9 @@ bool Journal::lock_new() {
     if (lock_journal(file_, path_)) return true;
   } catch (...) {
     unlink(path_.c_str());
-    close(std::exchange(file_, -1));
     throw;
   }
-  close(std::exchange(file_, -1));
+  file_.close();
   return false;
 }
 
@@ -180,11 +177,6 @@ void Journal::remove() {
   unlink(path_.c_str());
 }
 
-void Journal::forget() {
-  close(file_);
-  file_ = -1;
-}
-
 namespace {
 
 constexpr std::size_t kMagicBytes = sizeof(std::uint64_t);
@@ -227,19 +219,17 @@ DeadJournal::DeadJournal(const std::string& path) : path_(path) {
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     throw ForeignFile(path,
                       "can be written to by other users, so that what it says is not believed");
-  file_ = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  file_ = Descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (file_ < 0 && errno != ENOENT) throw system_error(path, errno);
   struct stat opened {};
   if (file_ < 0) return;
   if (fstat(file_, &opened) == 0 && opened.st_ino == info.st_ino && opened.st_dev == info.st_dev)
     return;
-  close(file_);  // another file has that name by now
-  file_ = -1;
+  file_.close();  // another file has that name by now
 }
 
 DeadJournal::~DeadJournal() {
   if (memory_ != nullptr) munmap(memory_, bytes_);
-  if (file_ >= 0) close(file_);
 }
 
 void DeadJournal::map() {

@@ -2,6 +2,7 @@
 // died.
 #pragma once
 
+#include "base/file_system.h"
 #include "record/buffers/chunk_pool.h"
 #include "record/buffers/clock.h"
 #include "record/buffers/registry.h"
@@ -117,14 +118,14 @@ class Journal {
   // Deletes the file. Call this when nothing in it is missing elsewhere.
   void remove();
   // Gives it up in the child of a fork(): it belongs to the parent.
-  void forget();
+  void forget() { file_.close(); }
 
  private:
   void open_new(const Options& options);
   bool lock_new();
 
   std::string path_;
-  int file_ = -1;
+  Descriptor file_;
   JournalLayout* layout_ = nullptr;
   std::byte* chunks_ = nullptr;
   std::size_t max_chunks_ = 0;
@@ -187,7 +188,7 @@ class DeadJournal {
   void check_counts() const;
 
   std::string path_;
-  int file_ = -1;
+  Descriptor file_;
   std::byte* memory_ = nullptr;
   std::size_t bytes_ = 0;
 };
