@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -117,18 +116,19 @@ RowGroup group_of(const Process::Row& row, const ThreadKey* main) {
   return is_backward_name(thread.name) ? RowGroup::backward : RowGroup::own;
 }
 
-// Sorts the elements that have an index (by `index_of`) among the places that they have.
-template <typename Iterator, typename IndexOf>
-void sort_indexed(Iterator begin, Iterator end, const IndexOf& index_of) {
-  using Value = typename std::iterator_traits<Iterator>::value_type;
-  std::vector<Value> indexed;
-  std::copy_if(begin, end, std::back_inserter(indexed),
-               [&](const Value& value) { return index_of(value).has_value(); });
-  std::ranges::stable_sort(
-      indexed, [&](const Value& a, const Value& b) { return *index_of(a) < *index_of(b); });
-  std::size_t next = 0;
-  for (; begin != end; ++begin)
-    if (index_of(*begin)) *begin = indexed[next++];
+// Sorts the elements that have an index (by `index_of`) among the places that they have; only
+// elements with the same `group_of` change places.
+template <typename Value, typename GroupOf, typename IndexOf>
+void sort_indexed(std::vector<Value>& values, const GroupOf& group_of, const IndexOf& index_of) {
+  std::map<decltype(group_of(values[0])), std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (index_of(values[i])) places[group_of(values[i])].push_back(i);
+  const std::vector<Value> unsorted = values;
+  for (const auto& [group, of_group] : places) {
+    std::vector<std::size_t> order = of_group;
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return *index_of(unsorted[i]); });
+    for (std::size_t i = 0; i < order.size(); ++i) values[of_group[i]] = unsorted[order[i]];
+  }
 }
 
 // Keeps rows together that come from one process other than the main one, and orders such groups by
@@ -146,26 +146,13 @@ void sort_processes(Rows& rows, const ThreadKey* main) {
       groups.back().push_back(row);
     else
       groups.push_back({row});
-  sort_indexed(groups.begin(), groups.end(), [](const Rows& group) {
+  const auto all = [](const Rows&) { return 0; };
+  sort_indexed(groups, all, [](const Rows& group) {
     return group.front()->first.is_foreign ? group.front()->second.process_sort_index
                                            : std::nullopt;
   });
   rows.clear();
   for (const Rows& group : groups) rows.insert(rows.end(), group.begin(), group.end());
-}
-
-// Sorts the threads of each process: their indexes say nothing of the threads of another process.
-void sort_threads(Rows& rows) {
-  std::map<std::pair<bool, std::string>, std::vector<std::size_t>> places;
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    places[{rows[i]->first.is_foreign, rows[i]->first.pid.text}].push_back(i);
-  for (const auto& [process, of_process] : places) {
-    Rows threads;
-    for (const std::size_t place : of_process) threads.push_back(rows[place]);
-    sort_indexed(threads.begin(), threads.end(),
-                 [](const Process::Row* row) { return row->second.sort_index; });
-    for (std::size_t i = 0; i < threads.size(); ++i) rows[of_process[i]] = threads[i];
-  }
 }
 
 }  // namespace
@@ -183,7 +170,13 @@ std::vector<const Process::Row*> rows_in_order(const Process& process, const Thr
     return place(*a) < place(*b);
   });
   sort_processes(rows, main);
-  sort_threads(rows);
+  // The indexes of threads say nothing of the threads of another process.
+  sort_indexed(
+      rows,
+      [](const Process::Row* row) {
+        return std::pair{row->first.is_foreign, row->first.pid.text};
+      },
+      [](const Process::Row* row) { return row->second.sort_index; });
   return rows;
 }
 
@@ -196,15 +189,11 @@ std::vector<Processes::value_type*> in_order(Processes& processes) {
   };
   std::ranges::stable_sort(order,
                            [&](const auto* a, const auto* b) { return place(a) < place(b); });
-  for (auto begin = order.begin(); begin != order.end();) {
-    const auto end = std::find_if(begin, order.end(), [&](const auto* process) {
-      return process->first.rank != (*begin)->first.rank;
-    });
-    sort_indexed(begin, end, [](const Processes::value_type* process) {
-      return process->first.is_foreign ? process->second.sort_index : std::nullopt;
-    });
-    begin = end;
-  }
+  sort_indexed(
+      order, [](const Processes::value_type* process) { return process->first.rank; },
+      [](const Processes::value_type* process) {
+        return process->first.is_foreign ? process->second.sort_index : std::nullopt;
+      });
   return order;
 }
 
