@@ -1,5 +1,6 @@
 #include "scan/event_repair.h"
 
+#include "base/json_parts.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/event_timing.h"
@@ -213,14 +214,12 @@ void drop_repeated_args(std::string& out, std::size_t begin, Repairs& repairs) {
   std::size_t place = 0;
   for_each_member(args, [&](std::string_view key, std::string_view) { last[key] = place++; });
   out.resize(begin);
-  out += '{';
+  JsonParts kept(out, '{');
   place = 0;
   for_each_member(args, [&](std::string_view key, std::string_view value) {
-    if (last[key] != place++) return;
-    if (out.back() != '{') out += ',';
-    out.append("\"").append(key).append("\":").append(value);
+    if (last[key] == place++) kept.add(key, value);
   });
-  out += '}';
+  kept.close();
 }
 
 bool has_strict_values(const Event& event) {

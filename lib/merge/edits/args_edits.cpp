@@ -1,5 +1,6 @@
 #include "merge/edits/args_edits.h"
 
+#include "base/json_parts.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/event.h"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace traceloom {
 namespace {
@@ -59,12 +59,10 @@ class ObjectRefs {
       out += value;
       return;
     }
-    char separator = '[';
-    for_each_element(value, [&](std::string_view element) {
-      out += std::exchange(separator, ',');
-      append(out, element, in_snapshot);
-    });
-    out += separator == '[' ? "[]" : "]";
+    JsonParts list(out, '[');
+    for_each_element(value,
+                     [&](std::string_view element) { append(list.next(), element, in_snapshot); });
+    list.close();
   }
 
   void append_object(std::string& out, std::string_view object, bool in_snapshot,
@@ -80,14 +78,10 @@ class ObjectRefs {
     const std::string ref_pid = pid_ref.empty() ? std::string(pid_) : canonical_id(pid_ref);
     const std::optional<std::string> new_ref =
         id_ref.empty() ? std::nullopt : new_id(ref_pid, scope, id_ref);
-    out += '{';
-    bool is_first = true;
+    JsonParts renamed(out, '{');
     for_each_member(object, [&](std::string_view key, std::string_view value) {
-      out += is_first ? "\"" : ",\"";
-      is_first = false;
       const bool misleads = is_id_ref(key) && !new_ref && is_taken(value);
-      out += misleads ? "source_id_ref" : key;
-      out += "\":";
+      renamed.next(misleads ? "source_id_ref" : key);
       const std::optional<NamedId> named =
           in_snapshot && !is_snapshot && key == "id" ? read_named_id(value) : std::nullopt;
       const std::optional<std::string> id = named ? new_id(pid_, scope_, named->id) : std::nullopt;
@@ -100,7 +94,7 @@ class ObjectRefs {
       else
         append(out, value, in_snapshot);
     });
-    out += '}';
+    renamed.close();
   }
 
   // A process without events is nowhere in the output; its rank's number stands for it.
@@ -194,16 +188,15 @@ using ValueEdit =
 std::string edit_members(std::string_view object, const ValueEdit& edit) {
   bool is_edited = false;
   std::string out;
+  JsonParts members(out, '{');
   for_each_member(object, [&](std::string_view key, std::string_view value) {
-    out += out.empty() ? "{\"" : ",\"";
-    out += key;
-    out += "\":";
-    if (edit(key, value, out))
+    if (edit(key, value, members.next(key)))
       is_edited = true;
     else
       out += value;
   });
-  return is_edited ? out + "}" : std::string();
+  members.close();
+  return is_edited ? out : std::string();
 }
 
 // Appends the edited object, if there is one, and returns whether there is.
@@ -265,13 +258,12 @@ std::string rename_heaps(std::string_view args, const FrameIds& frames, std::str
   };
   const ValueEdit in_heap = [&](std::string_view key, std::string_view value, std::string& out) {
     if (key != "entries" || !is_json_list(value)) return false;
-    char separator = '[';
+    JsonParts entries(out, '[');
     for_each_element(value, [&](std::string_view entry) {
-      out += std::exchange(separator, ',');
       const std::string edited = edit_members(entry, in_entry);
-      out += edited.empty() ? entry : edited;
+      entries.next() += edited.empty() ? entry : edited;
     });
-    out += separator == '[' ? "[]" : "]";
+    entries.close();
     return true;
   };
   const ValueEdit in_heaps = [&](std::string_view, std::string_view value, std::string& out) {
@@ -290,15 +282,14 @@ std::string rename_dictionaries(std::string_view args, const FrameIds& frames,
   return edit_members(args, [&](std::string_view key, std::string_view value, std::string& out) {
     const bool has_frames = key == "stackFrames" && is_frame_dictionary(value);
     if (!has_frames && (key != "typeNames" || !is_json_object(value))) return false;
-    char separator = '{';
+    JsonParts entries(out, '{');
     for_each_member(value, [&](std::string_view id, std::string_view one) {
-      out += std::exchange(separator, ',');
-      if (has_frames) return append_frame(out, id, one, frames, pid);
-      frames.append_to(out, std::string("\"").append(id) + '"', pid);
+      if (has_frames) return append_frame(entries.next(), id, one, frames, pid);
+      frames.append_to(entries.next(), std::string("\"").append(id) + '"', pid);
       out += ':';
       out += one;
     });
-    out += separator == '{' ? "{}" : "}";
+    entries.close();
     return true;
   });
 }

@@ -1,5 +1,6 @@
 #include "merge/edits/field_edits.h"
 
+#include "base/json_parts.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "merge/facts/ids.h"
@@ -52,15 +53,13 @@ std::string numbers_of_counter(std::string_view args) {
     is_clean = is_clean && is_number(value);
   });
   if (is_clean) return {};
-  std::string numbers;
+  std::string text;
+  JsonParts numbers(text, '{');
   for_each_member(args, [&](std::string_view key, std::string_view value) {
-    if (!is_number(value)) return;
-    numbers += numbers.empty() ? "{\"" : ",\"";
-    numbers += key;
-    numbers += "\":";
-    numbers += value;
+    if (is_number(value)) numbers.add(key, value);
   });
-  return numbers.empty() ? "{}" : numbers + "}";
+  numbers.close();
+  return text;
 }
 
 void name_counters(MergePlan& plan) {

@@ -1,6 +1,7 @@
 #include "merge/facts/ids.h"
 
 #include "base/ascii.h"
+#include "base/json_parts.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 
@@ -224,20 +225,15 @@ bool is_frame_dictionary(std::string_view value) {
 void append_frame(std::string& out, std::string_view id, std::string_view frame,
                   const FrameIds& ids, std::string_view pid) {
   ids.append_to(out, std::string("\"").append(id) + '"', pid);
-  out += ":{";
-  bool is_first = true;
+  out += ':';
+  JsonParts renamed(out, '{');
   for_each_member(frame, [&](std::string_view key, std::string_view value) {
-    if (!is_first) out += ',';
-    is_first = false;
-    out += '"';
-    out += key;
-    out += "\":";
     if (key == "parent" && value != "null")
-      ids.append_to(out, value, pid);
+      ids.append_to(renamed.next(key), value, pid);
     else
-      out += value;
+      renamed.add(key, value);
   });
-  out += '}';
+  renamed.close();
 }
 
 }  // namespace traceloom

@@ -1,5 +1,6 @@
 #include "merge/frame/top_level_values.h"
 
+#include "base/json_parts.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/event_timing.h"
@@ -216,34 +217,25 @@ bool writes_sample(std::string_view sample, const MergePlan& plan, std::size_t f
 // Appends a sample whose time time_sample() can read, with its time, thread and stack frame.
 void append_sample(std::string& out, std::string_view sample, const FilePlan& file,
                    const TrackTarget* track) {
-  char separator = '{';
-  const auto append = [&](std::string_view key, std::string_view value) {
-    out += std::exchange(separator, ',');
-    out += '"';
-    out += key;
-    out += "\":";
-    out += value;
-  };
+  JsonParts members(out, '{');
   for_each_member(sample, [&](std::string_view key, std::string_view value) {
     if (key == "ts") {
-      append(key, {});
       std::int64_t ns = 0;
       if (!file.times.map(time_sample(sample).value_or(0), ns)) ns = 0;
-      append_microseconds(out, ns);
+      append_microseconds(members.next(key), ns);
     } else if (key == "sf" && value != "null") {
-      append(key, {});
-      file.frames.append_to(out, value);
+      file.frames.append_to(members.next(key), value);
     } else if (key == "tid" && track != nullptr) {
-      append(key, track->tid);
+      members.add(key, track->tid);
     } else if (key == "pid" && track != nullptr) {
-      append(key, track->pid);
+      members.add(key, track->pid);
     } else {
-      append(key, value);
+      members.add(key, value);
     }
   });
   if (find_member(sample, "pid").empty())
-    append("pid", track != nullptr ? track->pid : std::to_string(file.rank.rank));
-  out += '}';
+    members.add("pid", track != nullptr ? track->pid : std::to_string(file.rank.rank));
+  members.close();
 }
 
 // The values that stand next to the event lists of the inputs, in the form that the output gives
@@ -445,49 +437,39 @@ class TopLevelValues {
 
   void write_dictionary(PieceWriter& out, std::string_view key,
                         const Dictionary& dictionary) const {
-    char separator = '{';
-    const auto write_name = [&](std::string_view name, char& before) {
-      out.text() += std::exchange(before, ',');
-      out.text() += '"';
-      out.text() += name;
-      out.text() += "\":";
-    };
-    const auto write_members = [&](const Members& members, char& before) {
+    JsonParts all(out.text(), '{');
+    const auto write_members = [&](JsonParts& object, const Members& members) {
       for (const auto& [name, value] : members) {
-        write_name(name, before);
+        object.next(name);
         out.write(value);
       }
     };
     for (const auto& [group, members] : dictionary) {
       if (group.empty()) {
-        write_members(members, separator);
+        write_members(all, members);
         continue;
       }
-      write_name(group, separator);
-      char inner = '{';
-      write_members(members, inner);
-      out.text() += inner == '{' ? "{}" : "}";
+      JsonParts inner(all.next(group), '{');
+      write_members(inner, members);
+      inner.close();
     }
-    if (key == kVizTracerMetadata && has_viztracer_base_) {
-      write_name(kBase, separator);
-      out.text() += std::to_string(plan_.origin_ns);
-    }
-    out.text() += separator == '{' ? "{}" : "}";
+    if (key == kVizTracerMetadata && has_viztracer_base_)
+      all.add(kBase, std::to_string(plan_.origin_ns));
+    all.close();
   }
 
   void write_frames(PieceWriter& out) const {
-    char separator = '{';
+    JsonParts frames(out.text(), '{');
     for (std::size_t file = 0; file < frames_.size(); ++file)
       for_each_member(frames_[file], [&](std::string_view id, std::string_view frame) {
-        out.text() += std::exchange(separator, ',');
-        append_frame(out.text(), id, frame, plan_.files[file].frames);
+        append_frame(frames.next(), id, frame, plan_.files[file].frames);
         out.flush_if_large();
       });
-    out.text() += separator == '{' ? "{}" : "}";
+    frames.close();
   }
 
   void write_samples(PieceWriter& out) const {
-    char separator = '[';
+    JsonParts samples(out.text(), '[');
     std::string scratch;
     for (std::size_t file = 0; file < samples_.size(); ++file) {
       if (samples_[file].empty()) continue;
@@ -501,12 +483,11 @@ class TopLevelValues {
             place ? plan_.tracks.target(file, tracks[*place].pid, tracks[*place].tid, scratch)
                   : nullptr;
         if (!writes_sample(sample, plan_, file, track)) return;
-        out.text() += std::exchange(separator, ',');
-        append_sample(out.text(), sample, plan_.files[file], track);
+        append_sample(samples.next(), sample, plan_.files[file], track);
         out.flush_if_large();
       });
     }
-    out.text() += separator == '[' ? "[]" : "]";
+    samples.close();
   }
 
   const MergePlan& plan_;
