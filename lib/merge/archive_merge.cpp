@@ -7,6 +7,7 @@
 #include "merge/write/write_visitor.h"
 #include "output/file_sink.h"
 #include "output/json_writer.h"
+#include "output/packed_sink.h"
 #include "output/sink.h"
 
 #include <fmt/format.h>
@@ -14,8 +15,10 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -70,40 +73,44 @@ namespace {
 class RankArchive {
  public:
   RankArchive(const std::string& path, int level, StdoutUse stdout_use)
-      : archive_(path, level, stdout_use), level_(level) {}
+      : path_(path),
+        level_(level),
+        archive_(pack_by_name(open_file_sink(path, stdout_use), path, level)) {}
 
   void add(std::string_view name, std::string_view text) {
-    archive_.write(tar_header(name, text.size()));
-    archive_.write(text);
-    archive_.write(tar_padding(text.size()));
+    archive_->write(tar_header(name, text.size()));
+    archive_->write(text);
+    archive_->write(tar_padding(text.size()));
   }
 
-  // Adds what `write` writes; it may write blocks if MergeOutput is packed. Blocks are compressed
+  // Adds what `write` writes; it may write blocks if the sink packs. Blocks are compressed
   // already when they are copied; the checksum and size of their text follow once, after them.
-  void add(std::string_view name, const std::function<void(MergeOutput&)>& write) {
-    PartOutput part(archive_.path(), level_);
+  void add(std::string_view name, const std::function<void(Sink&)>& write) {
+    PartOutput part(path_, level_);
     write(part.output());
     const PartSize size = part.complete();
-    archive_.write(tar_header(name, size.text_size));
-    part.for_each_piece([this](std::string_view piece) {
-      if (archive_.is_packed())
-        archive_.write_block({std::string(piece), 0, 0});
+    archive_->write(tar_header(name, size.text_size));
+    PackedSink* const packed = archive_->packed();
+    part.for_each_piece([&](std::string_view piece) {
+      if (packed != nullptr)
+        packed->write_block({std::string(piece), 0, 0});
       else
-        archive_.write(piece);
+        archive_->write(piece);
     });
-    archive_.count_elsewhere({{}, size.crc32, size.text_size});
-    archive_.write(tar_padding(size.text_size));
+    if (packed != nullptr) packed->count_elsewhere({{}, size.crc32, size.text_size});
+    archive_->write(tar_padding(size.text_size));
   }
 
   void complete() {
-    archive_.write(tar_end());
-    archive_.complete();
+    archive_->write(tar_end());
+    archive_->complete();
   }
-  void close() { archive_.close(); }
+  void close() { archive_->close(); }
 
  private:
-  MergeOutput archive_;
+  std::string path_;
   int level_;
+  std::unique_ptr<Sink> archive_;
 };
 
 // The part of a merge that is the trace of one rank.
@@ -175,8 +182,8 @@ std::vector<ArchivedRank> archived_ranks(const std::vector<RankPart>& parts,
 }
 
 // Writes the trace of the rank that the plan has been narrowed to.
-void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_bytes,
-                MergeOutput& member, WrittenFiles& written) {
+void write_part(MergeInputs& inputs, const RankPart& part, std::uint64_t later_bytes, Sink& member,
+                WrittenFiles& written) {
   WriteVisitor visitor(inputs.plan(), member, inputs.memory());
   visitor.write_head();
   inputs.scan(part.files, visitor, later_bytes);
@@ -215,9 +222,8 @@ MergeSummary merge_to_archive(const MergeOptions& options) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     later_bytes -= inputs.stored_bytes_of(parts[i].files);
     narrow(plan, parts[i].rank, parts[i].origin_ns);
-    archive.add(ranks[i].path, [&](MergeOutput& member) {
-      write_part(inputs, parts[i], later_bytes, member, written);
-    });
+    archive.add(ranks[i].path,
+                [&](Sink& member) { write_part(inputs, parts[i], later_bytes, member, written); });
   }
   narrow(plan, std::nullopt, origin_ns);
   MergeSummary summary = inputs.summarize(written);

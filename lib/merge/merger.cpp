@@ -8,6 +8,7 @@
 #include "merge/passes/merge_inputs.h"
 #include "merge/write/write_visitor.h"
 #include "output/file_sink.h"
+#include "output/packed_sink.h"
 #include "team/team.h"
 #include "team/wire.h"
 
@@ -81,13 +82,14 @@ class JsonMerge {
   void open_output() {
     whole_.reset();  // removes its temporary file first: the names are the same
     if (team_.is_first())
-      whole_ = std::make_unique<MergeOutput>(
-          options_.output, options_.level, StdoutUse{.outlives_reader = options_.outlives_reader});
+      whole_ = pack_by_name(
+          open_file_sink(options_.output, {.outlives_reader = options_.outlives_reader}),
+          options_.output, options_.level);
     else
       part_ = std::make_unique<PartOutput>(options_.output, options_.level);
   }
 
-  MergeOutput& output() { return team_.is_first() ? *whole_ : part_->output(); }
+  Sink& output() { return team_.is_first() ? *whole_ : part_->output(); }
 
   // Returns nullopt if nothing has been written.
   std::optional<MergeSummary> merge_by_guess() {
@@ -147,8 +149,8 @@ class JsonMerge {
   const MergeOptions& options_;
   Team& team_;
   MergeInputs inputs_;
-  std::unique_ptr<MergeOutput> whole_;  // on process 0
-  std::unique_ptr<PartOutput> part_;    // on the others
+  std::unique_ptr<Sink> whole_;       // on process 0
+  std::unique_ptr<PartOutput> part_;  // on the others
 };
 
 // Refuses what only a single process can do.

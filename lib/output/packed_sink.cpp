@@ -227,10 +227,11 @@ void PackedSink::count_elsewhere(const CompressedBlock& counted) {
   text_size_ += counted.text_size;
 }
 
-std::unique_ptr<Sink> pack_by_name(std::unique_ptr<Sink> sink, std::string_view path, int level) {
+std::unique_ptr<Sink> pack_by_name(std::unique_ptr<Sink> sink, std::string_view path, int level,
+                                   Framing framing) {
   const Packing packing = packing_of_name(path);
   if (packing == Packing::none) return sink;
-  return std::make_unique<PackedSink>(std::move(sink), packing, level);
+  return std::make_unique<PackedSink>(std::move(sink), packing, level, framing);
 }
 
 }  // namespace traceloom

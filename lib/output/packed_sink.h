@@ -122,6 +122,7 @@ class PackedSink : public Sink {
   FileGap leave_gap(std::uint64_t bytes) override;
   // Counts text whose blocks others write into a gap; `counted.packed` is not used.
   void count_elsewhere(const CompressedBlock& counted);
+  PackedSink* packed() override { return this; }
 
   // CRC-32 (gzip) and size of all text up to close().
   std::uint32_t crc32() const { return crc32_; }
@@ -142,7 +143,7 @@ class PackedSink : public Sink {
 };
 
 // Returns `sink`, or a PackedSink on it if the name asks for one; `level` 0 is the default.
-std::unique_ptr<Sink> pack_by_name(std::unique_ptr<Sink> sink, std::string_view path,
-                                   int level = 0);
+std::unique_ptr<Sink> pack_by_name(std::unique_ptr<Sink> sink, std::string_view path, int level = 0,
+                                   Framing framing = Framing::whole);
 
 }  // namespace traceloom

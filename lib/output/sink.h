@@ -22,6 +22,8 @@ struct FileGap {
   std::uint64_t begin = 0;  // offset of the part, in bytes
 };
 
+class PackedSink;
+
 // Destruction without close() abandons the output: a FileSink leaves the old file
 // unchanged and removes its temporary file.
 class Sink {
@@ -43,6 +45,8 @@ class Sink {
     static_cast<void>(bytes);
     throw std::logic_error("this output is no file that others can write to");
   }
+  // Returns this sink if it packs what it takes, so that other threads can make its blocks.
+  virtual PackedSink* packed() { return nullptr; }
 
  protected:
   Sink() = default;

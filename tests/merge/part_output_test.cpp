@@ -2,6 +2,8 @@
 // makes.
 #include "base/problems.h"
 #include "merge/order/merge_output.h"
+#include "output/file_sink.h"
+#include "output/packed_sink.h"
 #include "support/gzip_text.h"
 #include "support/random_text.h"
 #include "support/temporary_folder.h"
@@ -10,6 +12,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,17 +24,17 @@ constexpr int kLevel = 1;
 
 using Texts = std::vector<std::string>;
 
-void write_block(MergeOutput& output, const std::string& text) {
-  if (output.is_packed())
-    output.write_block(output.compress(text));
+void write_block(Sink& output, const std::string& text) {
+  if (PackedSink* const packed = output.packed())
+    packed->write_block(packed->compress(text));
   else
     output.write(text);
 }
 
 // Writes the head, the texts and the tail, the texts from `parts` on in parts of their own.
 std::string written(const std::string& path, const Texts& texts, std::size_t parts) {
-  MergeOutput output(path, kLevel);
-  output.write("[1");
+  const std::unique_ptr<Sink> output = pack_by_name(open_file_sink(path), path, kLevel);
+  output->write("[1");
   std::deque<PartOutput> others;
   std::vector<PartSize> sizes;
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -40,13 +43,13 @@ std::string written(const std::string& path, const Texts& texts, std::size_t par
       if (!texts[i].empty()) write_block(part.output(), texts[i]);
       sizes.push_back(part.complete());
     } else if (!texts[i].empty()) {
-      write_block(output, texts[i]);
+      write_block(*output, texts[i]);
     }
   }
-  const std::vector<FileGap> gaps = leave_gaps(output, sizes);
+  const std::vector<FileGap> gaps = leave_gaps(*output, sizes);
   for (std::size_t i = 0; i < gaps.size(); ++i) others[i].copy_to(gaps[i]);
-  output.write("]");
-  output.close();
+  output->write("]");
+  output->close();
   return read_file(path);
 }
 
@@ -90,7 +93,6 @@ TEST_CASE("part_output: a file that is not seen is an error with the output's na
 }
 
 TEST_CASE("part_output: only a file that is written aside has gaps") {
-  MergeOutput output("/dev/null", kLevel);
-  CHECK_THROWS_WITH_AS(output.leave_gap(1), "this output is no file that others can write to",
-                       std::logic_error);
+  CHECK_THROWS_WITH_AS(open_file_sink("/dev/null")->leave_gap(1),
+                       "this output is no file that others can write to", std::logic_error);
 }

@@ -1,8 +1,11 @@
 #include "merge/order/merge_output.h"
+#include "output/file_sink.h"
+#include "output/packed_sink.h"
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -14,8 +17,9 @@ namespace {
 std::string sorted(const std::vector<PlacedEvent>& events, std::size_t run_bytes,
                    const std::string& name = "out.json") {
   const TemporaryFolder folder;
-  MergeOutput output(folder.path(name), 1);
-  TimeSorter sorter(output, run_bytes);
+  const std::string path = folder.path(name);
+  const std::unique_ptr<Sink> output = pack_by_name(open_file_sink(path), path, 1);
+  TimeSorter sorter(*output, path, run_bytes);
   int number = 0;
   for (const PlacedEvent& event : events) {
     EventBlock block;
@@ -25,7 +29,7 @@ std::string sorted(const std::vector<PlacedEvent>& events, std::size_t run_bytes
   }
   sorter.end_file();
   sorter.finish();
-  output.close();
+  output->close();
   CHECK(folder.entry_count() == 1);
   return read_file(folder.path(name));
 }

@@ -11,19 +11,17 @@
 #include <tuple>
 
 namespace traceloom {
-PartOutput::PartOutput(const std::string& path, int level) : path_(path), spool_(path) {
-  if (const Packing packing = packing_of_name(path); packing != Packing::none) {
-    packed_.emplace(spool_.open_sink(), packing, level, Framing::none);
-    output_.emplace(*packed_, path);
-  } else {
-    output_.emplace(spool_.open_sink(), path);
-  }
-}
+
+PartOutput::PartOutput(const std::string& path, int level)
+    : path_(path),
+      spool_(path),
+      sink_(pack_by_name(spool_.open_sink(), path, level, Framing::none)) {}
 
 PartSize PartOutput::complete() {
-  output_->complete();
-  if (!packed_) return {spool_.size(), 0, spool_.size()};
-  return {spool_.size(), packed_->crc32(), packed_->text_size()};
+  sink_->complete();
+  const PackedSink* const packed = sink_->packed();
+  if (packed == nullptr) return {spool_.size(), 0, spool_.size()};
+  return {spool_.size(), packed->crc32(), packed->text_size()};
 }
 
 void PartOutput::copy_to(const FileGap& gap) const {
@@ -40,13 +38,14 @@ void PartOutput::copy_to(const FileGap& gap) const {
   if (!file.close()) throw system_error(path_, errno);
 }
 
-std::vector<FileGap> leave_gaps(MergeOutput& output, const std::vector<PartSize>& parts) {
+std::vector<FileGap> leave_gaps(Sink& output, const std::vector<PartSize>& parts) {
   std::vector<FileGap> gaps;
   for (const PartSize& part : parts) {
     FileGap& gap = gaps.emplace_back();
     if (part.bytes == 0) continue;
     gap = output.leave_gap(part.bytes);
-    output.count_elsewhere({{}, part.crc32, part.text_size});
+    if (PackedSink* const packed = output.packed())
+      packed->count_elsewhere({{}, part.crc32, part.text_size});
   }
   return gaps;
 }
@@ -66,7 +65,7 @@ void OrderWindow::prepare(EventBlock& block) const {
 // Skips blocks without text: a filter may drop all of a chunk, and B and E events leave nothing in
 // their chunk.
 void OrderWindow::compress(EventBlock& block) const {
-  if (output_.is_packed() && !block.text.empty()) block.compressed = output_.compress(block.text);
+  if (packed_ != nullptr && !block.text.empty()) block.compressed = packed_->compress(block.text);
 }
 
 void OrderWindow::take(EventBlock& block) {
@@ -104,9 +103,9 @@ void OrderWindow::end_file() {
 
 void OrderWindow::write(EventBlock& block) {
   if (block.text.empty()) return;
-  if (!output_.is_packed()) return output_.write(block.text);
+  if (packed_ == nullptr) return output_.write(block.text);
   if (block.compressed.packed.empty()) compress(block);
-  output_.write_block(block.compressed);
+  packed_->write_block(block.compressed);
 }
 
 void SortedRun::add(const PlacedEvent& event, std::string_view text) {
@@ -193,8 +192,8 @@ void for_each_merged(std::vector<SortedRun>& runs, const Use& use) {
 
 }  // namespace
 
-TimeSorter::TimeSorter(MergeOutput& output, std::size_t run_bytes)
-    : output_(output), run_bytes_(run_bytes) {}
+TimeSorter::TimeSorter(Sink& output, std::string path, std::size_t run_bytes)
+    : output_(output), path_(std::move(path)), run_bytes_(run_bytes) {}
 
 void TimeSorter::take(EventBlock& block) {
   gathered_.append(block);
@@ -223,7 +222,7 @@ EventBlock TimeSorter::settle_ends(bool waits) {
 
 void TimeSorter::write_run(bool is_last) {
   EventBlock waiting = settle_ends(!is_last);
-  SortedRun run(output_.path());
+  SortedRun run(path_);
   for_each_sorted(gathered_,
                   [&](const PlacedEvent& event, std::string_view text) { run.add(event, text); });
   gathered_.clear();
@@ -233,7 +232,7 @@ void TimeSorter::write_run(bool is_last) {
 }
 
 void TimeSorter::merge_runs() {
-  SortedRun merged(output_.path());
+  SortedRun merged(path_);
   for_each_merged(
       runs_, [&](const PlacedEvent& event, std::string_view text) { merged.add(event, text); });
   runs_.clear();

@@ -1,9 +1,8 @@
-// The output of a merge: its bytes, and the ways to bring blocks of events into order before
-// they are written.
+// The ways to bring blocks of events into order before they are written, and the parts of a merged
+// trace that wait on disk.
 #pragma once
 
 #include "merge/order/event_block.h"
-#include "output/file_sink.h"
 #include "output/packed_sink.h"
 #include "output/sink.h"
 
@@ -12,58 +11,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace traceloom {
-
-// MergeOutput: writes the merged trace as bytes: plain, or packed in blocks that were compressed in
-// parallel.
-//
-//   MergeOutput output("merged.json.gz", 1);    // or to any Sink
-//   output.write(head);
-//   if (output.is_packed()) output.write_block(output.compress(events));
-//   output.close();
-
-// Behaves as a Sink: without close() nothing is left, and the old output is untouched.
-class MergeOutput {
- public:
-  // Packs as packing_of_name() says; `level` 0 is the default.
-  MergeOutput(const std::string& path, int level, StdoutUse stdout_use = {})
-      : path_(path),
-        owned_(pack_by_name(open_file_sink(path, stdout_use), path, level)),
-        sink_(owned_.get()),
-        packed_(dynamic_cast<PackedSink*>(sink_)) {}
-  // Writes plain text. `path` names the file that the text becomes a part of.
-  MergeOutput(std::unique_ptr<Sink> sink, std::string path)
-      : path_(std::move(path)), owned_(std::move(sink)), sink_(owned_.get()) {}
-  // `packed` must outlive this object.
-  MergeOutput(PackedSink& packed, std::string path)
-      : path_(std::move(path)), sink_(&packed), packed_(&packed) {}
-  const std::string& path() const { return path_; }
-  bool is_packed() const { return packed_ != nullptr; }
-  // For packed outputs only. Thread-safe.
-  CompressedBlock compress(std::string_view text) const { return packed_->compress(text); }
-  void write(std::string_view text) { sink_->write(text); }
-  void write_block(const CompressedBlock& block) { packed_->write_block(block); }
-  // Leaves out what others write into the file (Sink::leave_gap()); `counted` are checksum and size
-  // of the text in the gap, which only packed outputs need.
-  FileGap leave_gap(std::uint64_t bytes) { return sink_->leave_gap(bytes); }
-  void count_elsewhere(const CompressedBlock& counted) {
-    if (packed_ != nullptr) packed_->count_elsewhere(counted);
-  }
-  void complete() { sink_->complete(); }
-  void close() { sink_->close(); }
-
- private:
-  std::string path_;
-  std::unique_ptr<Sink> owned_;
-  Sink* sink_;
-  PackedSink* packed_ = nullptr;  // sink_, if that packs
-};
 
 // PartOutput: a part of an output that waits on disk until its size is known: some of the blocks of
 // a merged trace, which another process writes the rest of, or a trace of an archive.
@@ -86,7 +39,7 @@ class PartOutput {
   // Packs as packing_of_name() says.
   PartOutput(const std::string& path, int level);
 
-  MergeOutput& output() { return *output_; }
+  Sink& output() { return *sink_; }
   // Must be called after all blocks have been written.
   PartSize complete();
   // Writes the part to its place. Throws Error with the path of the output.
@@ -98,12 +51,11 @@ class PartOutput {
  private:
   std::string path_;
   SpoolFile spool_;
-  std::optional<PackedSink> packed_;
-  std::optional<MergeOutput> output_;
+  std::unique_ptr<Sink> sink_;
 };
 
 // Makes room for the parts, one after the other, and counts their text. Returns one gap a part.
-std::vector<FileGap> leave_gaps(MergeOutput& output, const std::vector<PartSize>& parts);
+std::vector<FileGap> leave_gaps(Sink& output, const std::vector<PartSize>& parts);
 
 // BlockOutput: brings events into the order they have in the merged trace, and writes them there.
 //
@@ -136,7 +88,7 @@ class BlockOutput {
 // last one. Memory: that much text.
 class OrderWindow : public BlockOutput {
  public:
-  explicit OrderWindow(MergeOutput& output) : output_(output) {}
+  explicit OrderWindow(Sink& output) : output_(output), packed_(output.packed()) {}
 
   // Also compresses the block if the output is packed.
   void prepare(EventBlock& block) const override;
@@ -151,7 +103,8 @@ class OrderWindow : public BlockOutput {
   void compress(EventBlock& block) const;
   void write(EventBlock& block);
 
-  MergeOutput& output_;
+  Sink& output_;
+  PackedSink* packed_;  // output_, if that packs
   std::deque<EventBlock> held_;
   std::vector<EventBlock> spares_;  // from files that have ended, to use their memory again
 };
@@ -192,14 +145,14 @@ class SortedRun {
 
 // TimeSorter: writes the events of all files in the order of their time, however many there are.
 //
-//   TimeSorter sorter(output);
+//   TimeSorter sorter(output, "merged.json");
 //   sorter.take(block);  ...  sorter.finish();
 //
 // Events of one time are sorted by OrderClass; slices (also a B whose end is known) then by length,
 // the longest first, by track, and by where they begin in their file. Other events of one time stay
 // as they came. An end that binds to the next slice (next_end) stands directly before it; for one
 // of its time it waits in memory, while such ends take less than a sixteenth of kRunBytes. Memory:
-// twice kRunBytes. Further events are written to nameless files next to the output and merged from
+// twice kRunBytes. Further events are written to nameless files next to `path` and merged from
 // there, so that twice the output's size is needed on that disk.
 class TimeSorter : public BlockOutput {
  public:
@@ -207,7 +160,7 @@ class TimeSorter : public BlockOutput {
   // The most files at a time: each is read through a buffer of SortedRun::kBufferBytes.
   static constexpr std::size_t kMaxRuns = 256;
 
-  explicit TimeSorter(MergeOutput& output, std::size_t run_bytes = kRunBytes);
+  TimeSorter(Sink& output, std::string path, std::size_t run_bytes = kRunBytes);
 
   void prepare(EventBlock&) const override {}
   void take(EventBlock& block) override;
@@ -220,7 +173,8 @@ class TimeSorter : public BlockOutput {
   void write_run(bool is_last);
   void merge_runs();
 
-  MergeOutput& output_;
+  Sink& output_;
+  std::string path_;
   std::size_t run_bytes_;
   EventBlock gathered_;
   std::vector<SortedRun> runs_;

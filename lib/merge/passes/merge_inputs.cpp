@@ -131,6 +131,7 @@ MergeInputs::MergeInputs(const MergeOptions& options)
       memory_(plan_memory(options.max_memory, options.threads, options.plan.sort_by_time)),
       stored_bytes_(stored_bytes(options.inputs)) {
   memory_.max_open_begins = options.max_open_begins;
+  memory_.beside = options.output;
 }
 
 void MergeInputs::survey() {

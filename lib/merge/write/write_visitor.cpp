@@ -72,8 +72,9 @@ MemoryPlan plan_memory(std::optional<std::uint64_t> max_memory, unsigned threads
 
 namespace {
 
-std::unique_ptr<BlockOutput> make_block_output(const MergePlan& plan, MergeOutput& output) {
-  if (plan.sorts_by_time) return std::make_unique<TimeSorter>(output);
+std::unique_ptr<BlockOutput> make_block_output(const MergePlan& plan, Sink& output,
+                                               const MemoryPlan& memory) {
+  if (plan.sorts_by_time) return std::make_unique<TimeSorter>(output, memory.beside);
   return std::make_unique<OrderWindow>(output);
 }
 
@@ -87,10 +88,10 @@ struct WriteVisitor::Chunk : ChunkResult {
   }
 };
 
-WriteVisitor::WriteVisitor(const MergePlan& plan, MergeOutput& output, const MemoryPlan& memory)
+WriteVisitor::WriteVisitor(const MergePlan& plan, Sink& output, const MemoryPlan& memory)
     : plan_(plan),
       output_(output),
-      blocks_(make_block_output(plan, output)),
+      blocks_(make_block_output(plan, output, memory)),
       is_part_(plan.only_rank.has_value()),
       max_join_bytes_(memory.max_join_bytes),
       max_open_begins_(memory.max_open_begins),

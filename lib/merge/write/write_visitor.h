@@ -8,6 +8,7 @@
 #include "merge/plan/plan.h"
 #include "merge/slices/slice_joiner.h"
 #include "merge/write/event_writer.h"
+#include "output/sink.h"
 #include "scan/scan_files.h"
 
 #include <atomic>
@@ -16,6 +17,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace traceloom {
@@ -31,6 +33,7 @@ struct MemoryPlan {
   std::size_t max_event_bytes = kMaxEventBytes;
   std::size_t max_join_bytes = SliceJoiner::kMaxBytes;
   std::size_t max_open_begins = std::numeric_limits<std::size_t>::max();  // in one file
+  std::string beside;  // what does not fit is written to nameless files beside this file
 };
 
 // Plans for a peak of resident memory that stays below `max_memory`, using measured sizes of the
@@ -85,7 +88,7 @@ struct Unplanned {
 class WriteVisitor : public FileVisitor {
  public:
   // `plan` and `output` must outlive the visitor.
-  WriteVisitor(const MergePlan& plan, MergeOutput& output, const MemoryPlan& memory = {});
+  WriteVisitor(const MergePlan& plan, Sink& output, const MemoryPlan& memory = {});
   ~WriteVisitor() override;
   // Must be called after all files have been taken.
   void finish();
@@ -119,7 +122,7 @@ class WriteVisitor : public FileVisitor {
   void end_unended();
 
   const MergePlan& plan_;
-  MergeOutput& output_;
+  Sink& output_;
   std::unique_ptr<BlockOutput> blocks_;
   bool is_part_;
   std::size_t max_join_bytes_;
