@@ -10,20 +10,6 @@
 
 namespace traceloom {
 
-std::optional<AlignBy> parse_align_by(std::string_view name) {
-  if (name == "auto") return AlignBy::any;
-  if (name == "sync") return AlignBy::sync;
-  if (name == "base") return AlignBy::base;
-  if (name == "none") return AlignBy::none;
-  return std::nullopt;
-}
-
-std::optional<DriftMode> parse_drift_mode(std::string_view name) {
-  if (name == "constant") return DriftMode::constant;
-  if (name == "linear") return DriftMode::linear;
-  return std::nullopt;
-}
-
 namespace {
 
 bool is_stronger_than_events(ClockMethod method) {

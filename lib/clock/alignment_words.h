@@ -44,14 +44,12 @@ enum class AlignBy : std::uint8_t {
   base,  // base times only: hosts whose clocks are better than the syncs
   none,  // no evidence: all times stay as they are
 };
-std::optional<AlignBy> parse_align_by(std::string_view name);  // "auto", "sync", "base", "none"
 
 // The treatment of a rank with several clock syncs.
 enum class DriftMode : std::uint8_t {
   constant,  // each file has the shift of its own sync; durations do not change
   linear,    // the shift is interpolated between neighbouring syncs, which changes durations
 };
-std::optional<DriftMode> parse_drift_mode(std::string_view name);  // "constant", "linear"
 
 struct ClockOptions {
   AlignBy align_by = AlignBy::any;

@@ -281,11 +281,3 @@ TEST_CASE("alignment: only the evidence that is asked for is used") {
   CHECK(methods(AlignBy::base) == "base 100 base 300 base 500 ");
   CHECK(methods(AlignBy::none) == "none 0 none 0 none 0 ");
 }
-
-TEST_CASE("alignment: the names of AlignBy") {
-  CHECK(parse_align_by("auto") == AlignBy::any);
-  CHECK(parse_align_by("sync") == AlignBy::sync);
-  CHECK(parse_align_by("base") == AlignBy::base);
-  CHECK(parse_align_by("none") == AlignBy::none);
-  CHECK(parse_align_by("any") == std::nullopt);
-}

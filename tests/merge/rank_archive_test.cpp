@@ -321,9 +321,6 @@ TEST_CASE("rank_archive: the format follows from the name") {
     CHECK(format_of_name(name) == MergeFormat::perfetto_tar);
   for (const char* name : {"m.json", "m.json.gz", "tar", "-", "", "m.tar.json", "m.gz"})
     CHECK(format_of_name(name) == MergeFormat::json);
-  CHECK(parse_merge_format("json") == MergeFormat::json);
-  CHECK(parse_merge_format("perfetto-tar") == MergeFormat::perfetto_tar);
-  CHECK(parse_merge_format("tar") == std::nullopt);
 }
 
 TEST_CASE("rank_archive: a begin that is never closed is as long as in the merge of one file") {

@@ -51,3 +51,19 @@ TEST_CASE("switch_list: refuses what it does not know, and leaves all as it was"
   CHECK(kinds.python);
   CHECK_FALSE(kinds.module);
 }
+
+TEST_CASE("switch_list: a choice is one of its words") {
+  const auto read_two = [](const std::string& word) {
+    return read_choice<int>("--pids", word, {{"rank", 1}, {"split", 2}});
+  };
+  CHECK(read_two("rank") == 1);
+  CHECK(read_two("split") == 2);
+  CHECK_THROWS_WITH_AS(read_two("splt"),
+                       "--pids: 'splt' is neither rank nor split (did you mean 'split'?)",
+                       UsageError);
+  const auto read_three = [](const std::string& word) {
+    return read_choice<char>("--align", word, {{"auto", 'a'}, {"sync", 's'}, {"none", 'n'}});
+  };
+  CHECK(read_three("sync") == 's');
+  CHECK_THROWS_WITH_AS(read_three(""), "--align: '' is none of auto, sync, none", UsageError);
+}

@@ -82,6 +82,15 @@ void refuse_word(std::string_view option, const std::string& word,
                                did_you_mean(word, known)));
 }
 
+void refuse_choice(std::string_view option, const std::string& word,
+                   const std::vector<std::string>& known) {
+  const std::string others = known.size() == 2
+                                 ? fmt::format("neither {} nor {}", known[0], known[1])
+                                 : fmt::format("none of {}", fmt::join(known, ", "));
+  throw UsageError(
+      fmt::format("{}: '{}' is {}{}", option, word, others, did_you_mean(word, known)));
+}
+
 std::vector<std::string> split_words(const std::string& list) {
   std::vector<std::string> words;
   std::size_t start = 0;

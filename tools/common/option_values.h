@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -29,6 +30,26 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 // Throws UsageError: "--sort: 'totl' is not one of total, count (did you mean 'total'?)".
 [[noreturn]] void refuse_word(std::string_view option, const std::string& word,
                               const std::vector<std::string>& known);
+
+// Does the same for the words of a choice: "--pids: 'spilt' is neither rank nor split (did you mean
+// 'split'?)", or "... is none of auto, sync, base".
+[[noreturn]] void refuse_choice(std::string_view option, const std::string& word,
+                                const std::vector<std::string>& known);
+
+// Reads a word that stands for a value; throws UsageError for any other word.
+//
+//   read_choice<int>("--pids", "split", {{"rank", 0}, {"split", 1}})     // 1
+
+template <typename Value>
+Value read_choice(std::string_view option, const std::string& word,
+                  const std::vector<std::pair<std::string, Value>>& choices) {
+  std::vector<std::string> known;
+  for (const auto& [name, value] : choices) {
+    if (name == word) return value;
+    known.push_back(name);
+  }
+  refuse_choice(option, word, known);
+}
 
 // Reads the values of options that select a part of a trace, in the same way for all commands.
 //

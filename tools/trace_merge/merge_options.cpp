@@ -198,30 +198,10 @@ std::pair<std::int64_t, std::int64_t> read_offset(const std::string& text) {
   return {rank, *ns};
 }
 
-AlignBy read_align_by(const std::string& name) {
-  if (const std::optional<AlignBy> by = parse_align_by(name)) return *by;
-  throw UsageError(fmt::format("--align: '{}' is none of auto, sync, base, none{}", name,
-                               did_you_mean(name, {"auto", "sync", "base", "none"})));
-}
-
 MergeFormat read_format(const std::string& name, const std::string& output) {
   if (name.empty()) return format_of_name(output);
-  if (const std::optional<MergeFormat> format = parse_merge_format(name)) return *format;
-  throw UsageError(fmt::format("--format: '{}' is neither json nor perfetto-tar{}", name,
-                               did_you_mean(name, {"json", "perfetto-tar"})));
-}
-
-PidLayout read_pids(const std::string& name) {
-  if (name == "rank") return PidLayout::rank;
-  if (name == "split") return PidLayout::split;
-  throw UsageError(fmt::format("--pids: '{}' is neither rank nor split{}", name,
-                               did_you_mean(name, {"rank", "split"})));
-}
-
-DriftMode read_drift(const std::string& name) {
-  if (const std::optional<DriftMode> mode = parse_drift_mode(name)) return *mode;
-  throw UsageError(fmt::format("--drift: '{}' is neither constant nor linear{}", name,
-                               did_you_mean(name, {"constant", "linear"})));
+  return read_choice<MergeFormat>(
+      "--format", name, {{"json", MergeFormat::json}, {"perfetto-tar", MergeFormat::perfetto_tar}});
 }
 
 std::vector<std::string> read_shared_ids(const std::string& list) {
@@ -380,15 +360,21 @@ void add_limits(CLI::App& app, MergeCommand& command, MergeWords& words) {
 
 void read_words(const MergeWords& words, MergeCommand& command) {
   command.merge.format = read_format(words.format, command.merge.output);
-  command.merge.plan.pids = read_pids(words.pids);
+  command.merge.plan.pids = read_choice<PidLayout>(
+      "--pids", words.pids, {{"rank", PidLayout::rank}, {"split", PidLayout::split}});
   if (words.shared_ids) command.merge.plan.shared_flows = read_shared_ids(*words.shared_ids);
-  command.merge.plan.clock.align_by = read_align_by(words.align_by);
+  command.merge.plan.clock.align_by = read_choice<AlignBy>("--align", words.align_by,
+                                                           {{"auto", AlignBy::any},
+                                                            {"sync", AlignBy::sync},
+                                                            {"base", AlignBy::base},
+                                                            {"none", AlignBy::none}});
   for (const std::string& offset : words.offsets) {
     const auto [rank, ns] = read_offset(offset);
     if (!command.merge.plan.clock.offsets.emplace(rank, ns).second)
       throw UsageError(fmt::format("--offset: rank {} is given more than once", rank));
   }
-  command.merge.plan.clock.drift = read_drift(words.drift);
+  command.merge.plan.clock.drift = read_choice<DriftMode>(
+      "--drift", words.drift, {{"constant", DriftMode::constant}, {"linear", DriftMode::linear}});
   read_origin(words.origin, command.merge.plan);
   command.merge.filter = read_filter(words.filter);
 }

@@ -188,8 +188,6 @@ enum class MergeFormat : std::uint8_t {
   json,          // one Chrome JSON trace
   perfetto_tar,  // a trace a rank and a manifest, for Perfetto; see archive_merge.h
 };
-// "json", "perfetto-tar".
-std::optional<MergeFormat> parse_merge_format(std::string_view name);
 // perfetto_tar for names that end in .tar, .tar.gz, .tgz or .tar.zst, in any case of letters.
 MergeFormat format_of_name(std::string_view path);
 
