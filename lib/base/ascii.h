@@ -45,6 +45,21 @@ std::optional<Number> whole_number(std::string_view text, int base = 10) {
   return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
 }
 
+// any_part(): whether a list that is separated by commas, as categories are, has a wanted part.
+//
+//   any_part("cpu_op,kernel", [](std::string_view category) { return category == "kernel"; })
+
+// An empty text has one part, which is empty.
+template <class IsWanted>
+bool any_part(std::string_view list, const IsWanted& is_wanted) {
+  while (true) {
+    const std::size_t comma = list.find(',');
+    if (is_wanted(list.substr(0, comma))) return true;
+    if (comma == std::string_view::npos) return false;
+    list.remove_prefix(comma + 1);
+  }
+}
+
 // same_text(): whether two texts are equal, for short ones without a call.
 //
 //   if (same_text(event.text(Key::tid), known.tid)) ...

@@ -202,14 +202,7 @@ std::optional<std::int32_t> stream_number(std::string_view thread) {
 }
 
 EventSide event_side(std::string_view category) {
-  const std::string lower = to_lower(category);
-  std::string_view rest = lower;
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    if (is_device_category(rest.substr(0, comma))) return EventSide::device;
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  return EventSide::host;
+  return any_part(to_lower(category), is_device_category) ? EventSide::device : EventSide::host;
 }
 
 }  // namespace traceloom

@@ -189,16 +189,12 @@ constexpr std::string_view kContainers[] = {
 
 // Returns the row of the first known category in a comma list.
 const CategoryRow* find_category(std::string_view list) {
-  const std::string lower = to_lower(list);
-  std::string_view rest = lower;
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    const std::string_view category = rest.substr(0, comma);
-    for (const CategoryRow& row : kCategories)
-      if (row.category == category) return &row;
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  return nullptr;
+  const auto* found = std::end(kCategories);
+  any_part(to_lower(list), [&](std::string_view category) {
+    found = std::ranges::find(kCategories, category, &CategoryRow::category);
+    return found != std::end(kCategories);
+  });
+  return found == std::end(kCategories) ? nullptr : found;
 }
 
 template <typename List>

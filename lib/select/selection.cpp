@@ -23,18 +23,15 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
 
 std::optional<std::vector<NumberRange>> parse_number_ranges(std::string_view text) {
   std::vector<NumberRange> ranges;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    const std::string_view word = text.substr(0, comma);
+  const bool is_wrong = any_part(text, [&](std::string_view word) {
     const std::size_t dash = word.find('-');
     const std::optional<std::int64_t> first = parse_number(word.substr(0, dash));
     const std::optional<std::int64_t> last =
         dash == std::string_view::npos ? first : parse_number(word.substr(dash + 1));
-    if (!first || !last) return std::nullopt;
-    ranges.push_back({*first, *last});
-    if (comma == std::string_view::npos) return ranges;
-    text.remove_prefix(comma + 1);
-  }
+    if (first && last) ranges.push_back({*first, *last});
+    return !first || !last;
+  });
+  return is_wrong ? std::nullopt : std::optional(ranges);
 }
 
 namespace {
@@ -111,12 +108,9 @@ bool NamePattern::found_in(std::string_view name) const {
 }
 
 bool has_category(std::string_view list, const std::vector<std::string>& wanted) {
-  while (true) {
-    const std::size_t comma = list.find(',');
-    if (std::find(wanted.begin(), wanted.end(), list.substr(0, comma)) != wanted.end()) return true;
-    if (comma == std::string_view::npos) return false;
-    list.remove_prefix(comma + 1);
-  }
+  return any_part(list, [&](std::string_view category) {
+    return std::find(wanted.begin(), wanted.end(), category) != wanted.end();
+  });
 }
 
 bool LabelFilter::accepts(std::string_view name, std::string_view category) const {

@@ -162,19 +162,6 @@ class RankProcesses {
   std::map<std::int64_t, std::map<std::string, const ProcessFacts*>> beside_main_;
 };
 
-// Splits a list of labels such as "CPU,GPU 0". Catapult takes a blank after a comma for a part of
-// the label; earlier merges wrote one.
-std::vector<std::string> labels_in(const std::string& text) {
-  std::vector<std::string> labels;
-  for (std::size_t at = 0; at <= text.size();) {
-    at = std::min(text.find_first_not_of(' ', at), text.size());
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    labels.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return labels;
-}
-
 // Gathers the threads of one file into the processes of the output.
 class FileTracksReader {
  public:
@@ -338,12 +325,15 @@ class FileTracksReader {
   // are groups of their own again, each gets its own label back: the label of a GPU is its title.
   void add_labels(Process& process, const TrackFacts& facts, const std::string& text) const {
     const BesideMain* const other = other_process_of(facts);
-    for (std::string& label : labels_in(text)) {
+    any_part(text, [&](std::string_view part) {
+      // Catapult takes a blank after a comma for a part of the label; earlier merges wrote one.
+      const std::string label(part.substr(std::min(part.find_first_not_of(' '), part.size())));
       const bool is_own = other != nullptr ? label == other->title : !other_titles_.contains(label);
-      if (label.empty() || (layout_ == PidLayout::split && !is_own)) continue;
-      if (std::ranges::find(process.labels, label) == process.labels.end())
-        process.labels.push_back(std::move(label));
-    }
+      const bool is_known = std::ranges::find(process.labels, label) != process.labels.end();
+      if (!label.empty() && (layout_ == PidLayout::rank || is_own) && !is_known)
+        process.labels.push_back(label);
+      return false;
+    });
   }
 
   void add_thread(Thread& thread, const Place& place, const TrackFacts& facts,
