@@ -57,14 +57,10 @@ constexpr Foreign kPerfetto{"a binary Perfetto trace", "convert it to JSON first
 constexpr Foreign kZeros{"filled with zero bytes at the start",
                          "it was probably never written to the end; record it again"};
 
-bool is_json_space(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 // UTF-16 text begins with a bracket or brace and a zero byte next to it; UTF-8 text never does.
 bool is_utf16_without_mark(std::string_view head) {
   if (head.size() < 4) return false;
-  const auto opens = [](char c) { return c == '[' || c == '{' || is_json_space(c); };
+  const auto opens = [](char c) { return c == '[' || c == '{' || is_space(c); };
   const bool little = opens(head[0]) && head[1] == 0 && head[2] != 0 && head[3] == 0;
   const bool big = head[0] == 0 && opens(head[1]) && head[2] == 0 && head[3] != 0;
   return little || big;
@@ -78,8 +74,7 @@ bool is_perfetto(std::string_view head) {
   std::size_t position = 1;
   while (position < head.size() && (head[position] & 0x80) != 0) ++position;
   if (position + 1 >= head.size()) return false;
-  const bool text_so_far =
-      position == 1 && (is_json_space(head[1]) || head[1] == '[' || head[1] == '{');
+  const bool text_so_far = position == 1 && (is_space(head[1]) || head[1] == '[' || head[1] == '{');
   if (text_so_far) return false;
   const auto key = static_cast<std::uint8_t>(head[position + 1]);
   constexpr std::array kWireTypes{0, 1, 2, 5};
@@ -87,10 +82,10 @@ bool is_perfetto(std::string_view head) {
   return is_wire_type && key >> 3 != 0;
 }
 
-std::string_view without_mark_and_space(std::string_view head) {
-  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
-  const auto* const first = std::ranges::find_if_not(head, is_json_space);
-  return head.substr(static_cast<std::size_t>(first - head.begin()));
+std::string_view without_space(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 }  // namespace
@@ -110,7 +105,8 @@ std::optional<Foreign> sniff_foreign(std::string_view head) {
       return magic.foreign;
   if (is_utf16_without_mark(head)) return kUtf16WithoutMark;
   if (is_perfetto(head)) return kPerfetto;
-  if (without_mark_and_space(head).starts_with('<')) return kMarkup;
+  const std::size_t mark = head.starts_with("\xef\xbb\xbf") ? 3 : 0;
+  if (without_space(head.substr(mark)).starts_with('<')) return kMarkup;
   if (!head.empty() && head.find_first_not_of('\0') == std::string_view::npos) return kZeros;
   return std::nullopt;
 }
@@ -219,12 +215,6 @@ bool read_more(ByteSource& source, std::size_t bytes, std::string& text) {
   const std::size_t got = source.read(std::span(text).subspan(before));
   text.resize(before + got);
   return got == bytes;
-}
-
-std::string_view without_space(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 }  // namespace
