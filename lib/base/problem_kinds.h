@@ -1,4 +1,4 @@
-// The kinds of problems, one row each: PROBLEM(name, severity, sentence). problems.h and problems.cpp
+// The kinds of problems, a row each: PROBLEM(name, severity, sentence). problems.h and problems.cpp
 // include it, each with a PROBLEM of its own. The name is that of the enumerator and that in JSON
 // reports, so it is stable; the sentence tells people what is wrong and what was done about it.
 
