@@ -31,6 +31,14 @@ inline std::int64_t saturating_subtract(std::int64_t a, std::int64_t b) {
                : std::numeric_limits<std::int64_t>::min();
 }
 
+// `b` is not negative.
+inline std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (!__builtin_mul_overflow(a, b, &result)) return result;
+  return a > 0 ? std::numeric_limits<std::int64_t>::max()
+               : std::numeric_limits<std::int64_t>::min();
+}
+
 // sum = saturating_add(sum, ns)
 inline void add_to(std::int64_t& sum, std::int64_t ns) {
   sum = saturating_add(sum, ns);

@@ -104,11 +104,16 @@ void for_each_capture(const ComparedSides& sides, int looks, Use use) {
     for (const Capture& capture : sides.changed_again) use("new", capture);
 }
 
+std::string kinds_text(std::size_t kinds) {
+  return kinds == 0 ? "unknown kinds" : fmt::format("{} {}", kinds, plural(kinds, "kind"));
+}
+
 std::string slow_line(const Comparison& found) {
   return fmt::format(
-      "Slow steps: {} of {} in base, {} of {} in new take at least 1.5 times their capture's "
+      "Slow steps: {} of {} in base, {} of {} in new take at least 1.5 times their {}'s "
       "median; the verdict is about the others (a gate on them: --gate 'step.slow<=+2%')",
-      found.slow_base.slow, found.slow_base.all, found.slow_changed.slow, found.slow_changed.all);
+      found.slow_base.slow, found.slow_base.all, found.slow_changed.slow, found.slow_changed.all,
+      found.steps.shares.size() > 1 ? "kind" : "capture");
 }
 
 std::string slow_json(const Comparison& found) {
@@ -230,6 +235,7 @@ std::string verdict_json(const Comparison& found) {
     json.member("why", text_or_null(found.why));
     json.member("looks", found.looks);
     json.member("steps_used", found.steps_used);
+    json.member("kinds_of_steps", found.steps.shares.size());
     if (found.judgement) write_judgement(json, *found.judgement);
   });
 }
@@ -239,8 +245,8 @@ std::string captures_json(const ComparedSides& sides, int looks) {
   JsonWriter json(text);
   json.begin_array();
   for_each_capture(sides, looks, [&](std::string_view side, const Capture& capture) {
-    json.raw(json_object("side", side, "name", capture.name, "ranks", capture.ranks.size(), "steps",
-                         capture.steps_ns.size(), "value_ns", capture.value_ns));
+    json.raw(json_object("side", side, "name", capture.name, "ranks", ranks_in(capture).size(),
+                         "steps", capture.steps_ns.size(), "value_ns", capture.value_ns));
   });
   json.end_array();
   return text;
@@ -405,6 +411,18 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
           fmt::format("{} does not count: it has fewer than {} steps, or they have no length",
                       capture.name, kLeastSteps + 1));
   });
+  const std::size_t kinds = found.steps.shares.size();
+  if (kinds > 1)
+    report.notes.push_back(fmt::format(
+        "steps are of {} kinds by what ran in them, which are compared apart; each counts for its "
+        "share of the steps of both sides",
+        kinds));
+  else if (std::max(found.steps.base_kinds, found.steps.changed_kinds) > 1)
+    report.notes.push_back(
+        fmt::format("by what ran in them, steps are of {} in the base and of {} in the new "
+                    "version, which do not "
+                    "belong together, so that all are compared as one kind",
+                    kinds_text(found.steps.base_kinds), kinds_text(found.steps.changed_kinds)));
   if (found.steps_used > 0 && most_steps > found.steps_used)
     report.notes.push_back(
         fmt::format("the first {} steps of each capture are compared, as many as the shortest has; "

@@ -87,13 +87,13 @@ struct BothSides {
 };
 
 // Rows name modules only if all captures do: a side without them would lack these rows.
-BothSides both_sides(const ComparedSides& sides, std::int64_t rank) {
+BothSides both_sides(const ComparedSides& sides, const ComparedSteps& steps, std::int64_t rank) {
   std::set<bool> named = name_modules(sides.base, rank);
   named.merge(name_modules(sides.changed, rank));
   const bool leaves_out = named.size() == 2;
   const ModuleRows modules = leaves_out ? ModuleRows::joined : ModuleRows::apart;
-  return {side_rank(sides.base, rank, modules), side_rank(sides.changed, rank, modules),
-          leaves_out};
+  return {side_rank(sides.base, rank, steps, modules),
+          side_rank(sides.changed, rank, steps, modules), leaves_out};
 }
 
 std::vector<std::int64_t> common_ranks(const ComparedSides& sides) {
@@ -313,13 +313,13 @@ Comparison compare(const ComparedSides& all, const CompareOptions& options) {
   found.differences = find_differences(sides.base, sides.changed);
   forbid_differences(options, found);
   for (const std::int64_t rank : common_ranks(sides)) {
-    const BothSides both = both_sides(sides, rank);
+    const BothSides both = both_sides(sides, found.steps, rank);
     found.ranks.push_back({rank, both.base.step_ns, both.changed.step_ns, roles_of(both.base),
                            roles_of(both.changed)});
   }
   choose_rank(found);
   if (const RankDelta* const rank = found.shown_rank())
-    explain(both_sides(sides, rank->rank), found);
+    explain(both_sides(sides, found.steps, rank->rank), found);
   return found;
 }
 

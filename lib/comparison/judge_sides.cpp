@@ -137,7 +137,8 @@ const std::string& name_for(const Metric& metric, const RowKey& key) {
   return metric.of == MetricOf::modules ? key.module : key.name;
 }
 
-double rank_value(const Metric& metric, const CaptureRank& rank, bool& has_events) {
+// Adds the events that the metric counts, of one rank's steps of one content.
+double sum_of_events(const Metric& metric, const CaptureRank& rank, bool& has_events) {
   double sum = 0;
   for (const CaptureRow& row : rank.rows) {
     if (std::ranges::find(metric.roles, row.key->role) == metric.roles.end()) continue;
@@ -149,15 +150,16 @@ double rank_value(const Metric& metric, const CaptureRank& rank, bool& has_event
                                : metric.field == MetricField::exposed ? row.exclusive_ns
                                                                       : row.total_ns);
   }
-  return sum / static_cast<double>(rank.steps);
+  return sum;
 }
 
-std::optional<double> value_of_steps(MetricField field, const Capture& capture, std::size_t used) {
-  if (field == MetricField::time) return capture_value(capture.steps_ns, used);
-  const std::span steps = used_steps(capture.steps_ns, used);
+std::optional<double> value_of_steps(MetricField field, const Capture& capture,
+                                     const ComparedSteps& compared) {
+  if (field == MetricField::time) return capture_value(capture, compared);
+  const std::span steps = used_steps(capture.steps_ns, compared.count);
   if (steps.empty()) return std::nullopt;
   if (field == MetricField::slow)
-    return static_cast<double>(count_slow_steps(capture.steps_ns, used)) /
+    return static_cast<double>(count_slow_steps(capture, compared)) /
            static_cast<double>(steps.size());
   const std::size_t percent = field == MetricField::p50 ? 50 : field == MetricField::p99 ? 99 : 100;
   return static_cast<double>(
@@ -186,16 +188,21 @@ bool needs_memory(const std::vector<MetricGate>& gates) {
                      [](const MetricGate& gate) { return gate.metric.of == MetricOf::memory; });
 }
 
-std::optional<double> value_of(const Metric& metric, const Capture& capture, std::size_t used) {
-  if (metric.of == MetricOf::step) return value_of_steps(metric.field, capture, used);
+std::optional<double> value_of(const Metric& metric, const Capture& capture,
+                               const ComparedSteps& steps) {
+  if (metric.of == MetricOf::step) return value_of_steps(metric.field, capture, steps);
   if (metric.of == MetricOf::memory) {
     if (!capture.peak_bytes) return std::nullopt;
     return static_cast<double>(*capture.peak_bytes);
   }
   bool has_events = false;
   double most = 0;
-  for (const CaptureRank& rank : capture.ranks)
-    if (rank.steps > 0) most = std::max(most, rank_value(metric, rank, has_events));
+  for (const std::int64_t rank : ranks_in(capture)) {
+    double sum = 0;
+    for (const WeighedRank& one : steps.rows_of(capture, rank))
+      sum += one.mean(sum_of_events(metric, *one.rank, has_events));
+    most = std::max(most, sum);
+  }
   if (!has_events) return std::nullopt;
   return most;
 }
@@ -212,52 +219,39 @@ double mean(const Numbers& numbers) {
 
 // The numbers of the captures that count. A metric that a capture lacks is 0 there; `is_known` says
 // whether any capture has it.
-Numbers numbers_of(const MetricGate& gate, const std::vector<Capture>& captures, std::size_t used,
-                   bool& is_known) {
+Numbers numbers_of(const MetricGate& gate, const std::vector<Capture>& captures,
+                   const ComparedSteps& steps, bool& is_known) {
   Numbers numbers;
   for (const Capture& capture : captures) {
     if (!capture.value_ns) continue;
-    const std::optional<double> value = value_of(gate.metric, capture, used);
+    const std::optional<double> value = value_of(gate.metric, capture, steps);
     is_known |= value.has_value();
-    numbers.push_back(value.value_or(0) / (gate.is_share_of_step ? *capture.value_ns : 1));
+    const double step_ns = capture_value(capture, steps).value_or(*capture.value_ns);
+    numbers.push_back(value.value_or(0) / (gate.is_share_of_step ? step_ns : 1));
   }
   return numbers;
 }
 
-// Returns capture_value() of the captures that count, or mean_of_steps(). Steps that take no time
-// are none.
-template <typename ValueOf>
-Numbers step_numbers(const std::vector<Capture>& captures, std::size_t used,
-                     ValueOf value_of_steps) {
-  Numbers numbers;
+// Appends the numbers of the captures that count, and the means of all their used steps. Steps that
+// take no time are none.
+void add_steps(const std::vector<Capture>& captures, const ComparedSteps& steps, Numbers& middle,
+               Numbers& of_all) {
   for (const Capture& capture : captures)
-    if (capture.value_ns && capture_value(capture.steps_ns, used))
-      numbers.push_back(value_of_steps(capture.steps_ns));
-  return numbers;
+    if (const auto value = capture_value(capture, steps); capture.value_ns && value) {
+      middle.push_back(*value);
+      of_all.push_back(mean_of_steps(capture.steps_ns, steps.count));
+    }
 }
 
 // The captures of an older version are for the noise alone: each of them is as long as it is.
-Samples step_samples(const ComparedSides& sides, std::size_t used) {
-  const auto middle = [&](const auto& steps_ns) {
-    return capture_value(steps_ns, used).value_or(0);
-  };
-  const auto all = [&](const auto& steps_ns) { return mean_of_steps(steps_ns, used); };
-  Samples steps{.base = step_numbers(sides.base, used, middle),
-                .changed = step_numbers(sides.changed, used, middle),
-                .history = sides.older_steps,
-                .base_of_all = step_numbers(sides.base, used, all),
-                .changed_of_all = step_numbers(sides.changed, used, all)};
-  for (const std::vector<Capture>& group : sides.history) steps.history.push_back(values_of(group));
-  return steps;
-}
-
-// Returns as many steps as the shortest capture has of those that count.
-std::size_t find_steps_used(const ComparedSides& sides) {
-  std::size_t used = kAllSteps;
-  for (const auto* const side : {&sides.base, &sides.changed})
-    for (const Capture& capture : *side)
-      if (capture.value_ns) used = std::min(used, capture.steps_ns.size());
-  return used;
+Samples step_samples(const ComparedSides& sides, const ComparedSteps& steps) {
+  Samples samples;
+  samples.history = sides.older_steps;
+  add_steps(sides.base, steps, samples.base, samples.base_of_all);
+  add_steps(sides.changed, steps, samples.changed, samples.changed_of_all);
+  for (const std::vector<Capture>& group : sides.history)
+    samples.history.push_back(values_of(group));
+  return samples;
 }
 
 // One gate with the numbers of both sides.
@@ -289,21 +283,20 @@ bool lacks_modules(const MetricGate& gate, const ComparedSides& sides) {
           lacks_modules(sides.base_again) || lacks_modules(sides.changed_again));
 }
 
-Measured measure(const MetricGate& gate, const ComparedSides& sides) {
-  const std::size_t used = find_steps_used(sides);
+Measured measure(const MetricGate& gate, const ComparedSides& sides, const ComparedSteps& steps) {
   if (is_step_gate(gate)) {
-    Measured step{step_samples(sides, used)};
+    Measured step{step_samples(sides, steps)};
     step.is_known = !step.samples.base.empty() || !step.samples.changed.empty();
     return step;
   }
   Measured found;
-  found.samples.base = numbers_of(gate, sides.base, used, found.is_known);
-  found.samples.changed = numbers_of(gate, sides.changed, used, found.is_known);
+  found.samples.base = numbers_of(gate, sides.base, steps, found.is_known);
+  found.samples.changed = numbers_of(gate, sides.changed, steps, found.is_known);
   found.lacks_modules = lacks_modules(gate, sides);
   bool ignored = false;
   for (const std::vector<Capture>& group : sides.history)
     if (gate.metric.of != MetricOf::modules || !lacks_modules(group))
-      found.samples.history.push_back(numbers_of(gate, group, kAllSteps, ignored));
+      found.samples.history.push_back(numbers_of(gate, group, {}, ignored));
   return found;
 }
 
@@ -455,16 +448,15 @@ MetricAnswer unknown_answer(const MetricGate& gate, const Measured& measured) {
   else if (gate.metric.of == MetricOf::modules)
     found.why = gate.name + ": no capture has work of a device that was launched in such a module";
   else
-    found.why = gate.name + ": no capture has such an event";
+    found.why = gate.name + ": no middle step of any capture has such an event";
   return found;
 }
 
-SlowSteps find_slow_steps(const std::vector<Capture>& captures, std::size_t used) {
+SlowSteps find_slow_steps(const std::vector<Capture>& captures, const ComparedSteps& steps) {
   SlowSteps found;
   for (const Capture& capture : captures)
     if (capture.value_ns)
-      found.add(count_slow_steps(capture.steps_ns, used),
-                used_steps(capture.steps_ns, used).size());
+      found.add(count_slow_steps(capture, steps), used_steps(capture.steps_ns, steps.count).size());
   return found;
 }
 
@@ -486,12 +478,13 @@ MetricAnswer slow_answer(const MetricGate& gate, const JudgedSides& judged, bool
 // with noise.
 std::vector<Question> questions_of(const ComparedSides& sides, const JudgeOptions& options,
                                    const std::vector<MetricGate>& gates) {
-  const Samples steps = step_samples(sides, find_steps_used(sides));
-  if (steps.base.empty() || steps.changed.empty()) return {};
+  const ComparedSteps steps(sides.base, sides.changed);
+  const Samples samples = step_samples(sides, steps);
+  if (samples.base.empty() || samples.changed.empty()) return {};
   std::vector<Question> questions;
-  if (std::ranges::none_of(gates, replaces_step)) questions.push_back({steps, options});
+  if (std::ranges::none_of(gates, replaces_step)) questions.push_back({samples, options});
   for (const MetricGate& gate : gates) {
-    const Measured measured = measure(gate, sides);
+    const Measured measured = measure(gate, sides, steps);
     if (is_judged(gate, measured)) questions.push_back(question_of(gate, measured, options));
   }
   return questions;
@@ -522,15 +515,15 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
     found.looks = look.looks;
     if (look.looks == 2) counted = &all;
   }
-  const std::size_t used = find_steps_used(*counted);
-  if (!questions.empty()) found.steps_used = used;
-  found.slow_base = find_slow_steps(counted->base, used);
-  found.slow_changed = find_slow_steps(counted->changed, used);
+  found.steps = ComparedSteps(counted->base, counted->changed);
+  if (!questions.empty()) found.steps_used = found.steps.count;
+  found.slow_base = find_slow_steps(counted->base, found.steps);
+  found.slow_changed = find_slow_steps(counted->changed, found.steps);
   auto next = judgements.begin();
   const bool is_replaced = std::ranges::any_of(gates, replaces_step);
   if (!is_replaced && next != judgements.end()) found.judgement = *next++;
   for (const MetricGate& gate : gates) {
-    const Measured measured = measure(gate, *counted);
+    const Measured measured = measure(gate, *counted, found.steps);
     if (!measured.is_whole()) {
       found.gates.push_back(unknown_answer(gate, measured));
     } else if (gate.metric.field == MetricField::slow) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "comparison/captures/capture.h"
+#include "comparison/captures/compared_steps.h"
 #include "comparison/judge/judge.h"
 #include "gate/gate_term.h"
 #include "select/selection.h"
@@ -80,10 +81,10 @@ MetricGate read_metric_gate(const std::string& option, const std::string& text);
 // True if a gate needs Capture::peak_bytes.
 bool needs_memory(const std::vector<MetricGate>& gates);
 
-// Returns nullopt if the capture has no such event, or did not record it. Of the capture's steps
-// the first `used` are used; the times of events are those of all its middle steps.
+// Returns nullopt if the capture has no such event, or did not record it. The times of events are
+// those of all its middle steps, by kind.
 std::optional<double> value_of(const Metric& metric, const Capture& capture,
-                               std::size_t used = kAllSteps);
+                               const ComparedSteps& steps = {});
 
 // judge_sides: whether the step and the metrics of gates changed by more than noise.
 //
@@ -122,6 +123,7 @@ struct JudgedSides {
   std::vector<MetricAnswer> gates;  // in the order of the gates
   int looks = 1;                    // 2: the captures of the second look count, too
   std::size_t steps_used = 0;       // of each capture, with the first: as many as the shortest has
+  ComparedSteps steps = {};
   // The verdict leaves out the longest steps, however many there are, so these are counted.
   SlowSteps slow_base = {};
   SlowSteps slow_changed = {};

@@ -18,12 +18,6 @@
 namespace traceloom {
 namespace {
 
-const CaptureRank* find_rank(const Capture& capture, std::int64_t rank) {
-  for (const CaptureRank& one : capture.ranks)
-    if (one.rank == rank && one.steps > 0) return &one;
-  return nullptr;
-}
-
 bool has_module(const CaptureRow& row) {
   return !row.key->module.empty();
 }
@@ -76,22 +70,17 @@ namespace {
 // Sums up the mean steps of a rank, one capture after another.
 class MeanRows {
  public:
-  void add(const CaptureRank& rank) {
+  // Adds the mean step of one capture, of at least one kind.
+  void add(const std::vector<WeighedRank>& kinds) {
     ++used_;
-    std::vector<std::int64_t> parts;
-    parts.reserve(rank.rows.size());
-    for (const CaptureRow& row : rank.rows) parts.push_back(row.exclusive_ns);
-    const auto steps = static_cast<std::int64_t>(rank.steps);
-    const std::vector<std::int64_t> means = divide_parts(parts, steps);
-    auto place = rows_.begin();  // captures mostly have the same rows, in order
-    for (std::size_t i = 0; i < means.size(); ++i) {
-      const CaptureRow& row = rank.rows[i];
-      place = rows_.try_emplace(place, row.key);
-      Sum& sum = place++->second;
-      add_to(sum.exclusive_ns, means[i]);
-      sum.count += static_cast<double>(row.count) / static_cast<double>(steps);
-      sum.total_ns += static_cast<double>(row.total_ns) / static_cast<double>(steps);
+    std::vector<Sum*> of_capture;
+    for (const WeighedRank& kind : kinds) {
+      const std::vector<Sum*> of_kind = add_rows(kind);
+      divide(of_kind, &Sum::kind_ns, static_cast<std::int64_t>(kind.rank->steps), kind.share,
+             &Sum::capture_ns);
+      of_capture.insert(of_capture.end(), of_kind.begin(), of_kind.end());
     }
+    divide(of_capture, &Sum::capture_ns, kinds.front().shares, 1, &Sum::exclusive_ns);
   }
 
   // At least one rank was added.
@@ -111,10 +100,38 @@ class MeanRows {
 
  private:
   struct Sum {
+    std::int64_t kind_ns = 0;     // of the steps of one kind of the capture that is added
+    std::int64_t capture_ns = 0;  // of so many of its steps as both sides have
     std::int64_t exclusive_ns = 0;
     double total_ns = 0;
     double count = 0;
   };
+
+  std::vector<Sum*> add_rows(const WeighedRank& kind) {
+    std::vector<Sum*> rows;
+    rows.reserve(kind.rank->rows.size());
+    auto place = rows_.begin();  // captures mostly have the same rows, in order
+    for (const CaptureRow& row : kind.rank->rows) {
+      place = rows_.try_emplace(place, row.key);
+      Sum& sum = place++->second;
+      sum.count += kind.mean(static_cast<double>(row.count));
+      sum.total_ns += kind.mean(static_cast<double>(row.total_ns));
+      add_to(sum.kind_ns, row.exclusive_ns);
+      rows.push_back(&sum);
+    }
+    return rows;
+  }
+
+  // Moves the quotients, `times` as large; a row that is there twice has nothing the second time.
+  static void divide(const std::vector<Sum*>& rows, std::int64_t Sum::*from, std::int64_t by,
+                     std::int64_t times, std::int64_t Sum::*to) {
+    std::vector<std::int64_t> parts;
+    parts.reserve(rows.size());
+    for (Sum* const row : rows) parts.push_back(std::exchange(row->*from, 0));
+    const std::vector<std::int64_t> quotients = divide_parts(parts, by);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      add_to(rows[i]->*to, saturating_multiply(quotients[i], times));
+  }
 
   std::map<SharedKey, Sum, KeyOrder> rows_;
   std::int64_t used_ = 0;
@@ -122,19 +139,24 @@ class MeanRows {
 
 }  // namespace
 
-SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank, ModuleRows modules) {
+SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank,
+                   const ComparedSteps& steps, ModuleRows modules) {
   SideRank side;
   side.rank = rank;
   MeanRows means;
   std::optional<CaptureRank> first;
   for (const Capture& capture : captures) {
-    const CaptureRank* const one = find_rank(capture, rank);
-    if (one == nullptr) continue;
-    CaptureRank joined;
-    if (modules == ModuleRows::joined) joined = without_modules(*one);
-    const CaptureRank& added = modules == ModuleRows::joined ? joined : *one;
-    means.add(added);
-    if (!first) first = added;
+    std::vector<WeighedRank> kinds = steps.rows_of(capture, rank);
+    if (kinds.empty()) continue;
+    std::vector<CaptureRank> joined;
+    joined.reserve(kinds.size());
+    if (modules == ModuleRows::joined)
+      for (WeighedRank& kind : kinds) kind.rank = &joined.emplace_back(without_modules(*kind.rank));
+    means.add(kinds);
+    if (!first)
+      first = *std::ranges::max_element(kinds, {}, [](const WeighedRank& kind) {
+                 return kind.rank->sequence.size();
+               })->rank;
   }
   if (!first) return side;
   means.move_to(side);
@@ -149,8 +171,8 @@ SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank, Modu
 std::set<bool> name_modules(const std::vector<Capture>& captures, std::int64_t rank) {
   std::set<bool> found;
   for (const Capture& capture : captures)
-    if (const CaptureRank* const one = find_rank(capture, rank))
-      found.insert(std::any_of(one->rows.begin(), one->rows.end(), has_module));
+    for (const WeighedRank& one : ComparedSteps().rows_of(capture, rank))
+      found.insert(std::ranges::any_of(one.rank->rows, has_module));
   return found;
 }
 
@@ -210,12 +232,6 @@ std::string names_of(const std::set<std::string>& names) {
 
 std::string ranks_of(std::int64_t count) {
   return fmt::format("{} {}", count, plural(static_cast<std::uint64_t>(count), "rank"));
-}
-
-std::vector<std::int64_t> ranks_in(const Capture& capture) {
-  std::vector<std::int64_t> ranks;
-  for (const CaptureRank& rank : capture.ranks) ranks.push_back(rank.rank);
-  return ranks;
 }
 
 std::string ranks_text(const std::vector<std::int64_t>& ranks) {

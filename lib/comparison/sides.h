@@ -3,6 +3,7 @@
 #pragma once
 
 #include "comparison/captures/capture.h"
+#include "comparison/captures/compared_steps.h"
 
 #include <array>
 #include <cstddef>
@@ -16,10 +17,11 @@ namespace traceloom {
 
 // SideRank: the mean step of one rank over all captures of a side.
 //
-//   const SideRank base = side_rank(captures, 0);
+//   const SideRank base = side_rank(captures, 0, steps);
 //   base.rows[0].exclusive_ns                              // their sum is base.step_ns, exactly
 //
-// Each capture counts alike, whatever its number of steps. Whole ns are shared out by the largest
+// Each capture counts alike, whatever its number of steps, and kinds of steps count for their share
+// (ComparedSteps). Whole ns are shared out by the largest
 // remainder, so that parts always add up.
 
 // Means a step; a row that a capture does not have counts as 0 there.
@@ -34,7 +36,8 @@ struct SideRank {
   std::int64_t rank = 0;
   std::int64_t step_ns = 0;
   std::vector<SideRow> rows;  // ascending by key
-  // CaptureRank::sequence of the first capture, as indices in these rows.
+  // CaptureRank::sequence of the first capture, the longest of its contents, as indices in these
+  // rows.
   std::vector<std::uint32_t> sequence;
 };
 
@@ -43,7 +46,7 @@ enum class ModuleRows : std::uint8_t { apart, joined };
 
 // Captures in which the rank has no step are left out.
 SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank,
-                   ModuleRows modules = ModuleRows::apart);
+                   const ComparedSteps& steps = {}, ModuleRows modules = ModuleRows::apart);
 
 // Says whether rows of the rank name modules: {true, false} if only some of the captures do. A
 // capture without a step of the rank says nothing.
@@ -55,19 +58,6 @@ std::vector<std::int64_t> ranks_with_steps(const std::vector<Capture>& captures)
 // Divides each part by `by`, so that the quotients add up to the quotient of their sum, rounded
 // down. Parts are not negative.
 std::vector<std::int64_t> divide_parts(const std::vector<std::int64_t>& parts, std::int64_t by);
-
-// canonical_name: returns the part of a kernel's name that stays when it is compiled for other
-// sizes.
-//
-//   canonical_name("ampere_fp16_s16816gemm_fp16_128x128_ldg8_stages_64x3_tn")
-//   == canonical_name("ampere_fp16_s16816gemm_fp16_64x64_ldg8_stages_32x6_tn")
-//
-// It leaves out template arguments, parameters, addresses and all numbers, and of a wait for
-// torch's DataLoader the class of the iterator. Different kernels may have one canonical name: a
-// GEMM with other tiles may be another GEMM. So it only joins names that are missing on the other
-// side, and match_rows() looks at their operators and places, too.
-
-std::string canonical_name(std::string_view name);
 
 // match_rows: finds the rows of two sides that are the same work.
 //

@@ -35,7 +35,7 @@ std::string deliberate_difference(const TruthRow& row);
 std::string unexplained_difference(const TruthRow& row);
 
 // The run of the row's traces. It is kept until another one is asked for: rows of one trace and
-// metric follow each other, and reading it for each of them took half of the time of corpus.analysis.
+// metric follow each other, and reading it for each took half of the time of corpus.analysis.
 const Run& run_of(const TruthRow& row, const RunRequest& request = {});
 
 double number_of(const oracle::Json& object, const std::string& key, double otherwise = 0);

@@ -131,6 +131,48 @@ TEST_CASE("baseline: those of version 1, whose ranks have all of their rows, are
   CHECK(ranks[0].rows[1].key == ranks[1].rows[0].key);  // one key, not two alike
 }
 
+std::string refusal(const std::string& text) {
+  const BaselineFile file(text);
+  try {
+    read_baseline(file.path());
+  } catch (const Error& error) {
+    return error.problem();
+  }
+  return "";
+}
+
+TEST_CASE("baseline: rows of each content of steps, and what ran in them") {
+  Capture capture = small_capture("c0", 100);
+  capture.contents = {{{"gemm"}, {"adam", "gemm"}}, {0, 0, 1, 0, 0, 0}};
+  CaptureRank other = capture.ranks[0];
+  other.content = 1;
+  other.steps = 1;
+  other.sequence = {0};
+  capture.ranks.push_back(other);
+  Baseline baseline;
+  baseline.append({capture});
+  const BaselineFile file(baseline_json(baseline));
+  const Baseline again = read_baseline(file.path());
+  CHECK(baseline_json(again) == baseline_json(baseline));
+  const Capture& read = again.captures.at(0);
+  CHECK(read.contents.different == capture.contents.different);
+  CHECK(read.contents.of_step == capture.contents.of_step);
+  REQUIRE(read.ranks.size() == 2);
+  CHECK_FALSE(read.ranks[0].content);
+  CHECK(read.ranks[1].content == 1U);
+  CHECK(rows_in(read.ranks[1]) == rows_in(other));
+  const auto with = [&](const std::string& before, const std::string& after) {
+    std::string changed = baseline_json(baseline);
+    return refusal(changed.replace(changed.find(before), before.size(), after));
+  };
+  const std::string missing =
+      "is no whole baseline: what ran in a step is missing; make it again with trace-stats "
+      "baseline";
+  CHECK(with("\"content_of_steps\":[0,0,1,", "\"content_of_steps\":[0,0,2,") == missing);
+  CHECK(with("\"content_of_steps\":[0,0,1,", "\"content_of_steps\":[0,1,") == missing);
+  CHECK(with("\"content\":1", "\"content\":2") == missing);
+}
+
 // A tenth of a percent of noise on rows of 0.1 to 25 ms.
 TEST_CASE("baseline: 1,024 ranks with 500 rows take at most 10 MB") {
   Capture capture = small_capture("c0", 15'000'000);
@@ -141,7 +183,7 @@ TEST_CASE("baseline: 1,024 ranks with 500 rows take at most 10 MB") {
                                fmt::format("void at::native::vectorized_kernel<{}>", i)}));
   std::uint64_t noise = 1;
   for (std::int64_t rank = 0; rank < 1024; ++rank) {
-    CaptureRank one{rank, 12, 0, {}, {}};
+    CaptureRank one{rank, {}, 12, 0, {}, {}};
     for (std::uint32_t i = 0; i < 500; ++i) {
       noise = noise * 6364136223846793005U + 1442695040888963407U;
       const std::int64_t ns = 100'000 + 50'000 * i;
@@ -166,7 +208,7 @@ TEST_CASE("baseline: 8 ranks with 300 names and modules take less than 200 KB") 
   capture.steps_ns.assign(20, 15'000'000);
   capture.ranks.clear();
   for (std::int64_t rank = 0; rank < 8; ++rank) {
-    CaptureRank one{rank, 12, 180'000'000, {}, {}};
+    CaptureRank one{rank, {}, 12, 180'000'000, {}, {}};
     for (std::uint32_t i = 0; i < 300; ++i) {
       one.rows.push_back({shared_key({Role::kernel, fmt::format("aten::op_{}", i % 40),
                                       fmt::format("void at::native::elementwise_kernel<{}>", i),
@@ -193,19 +235,9 @@ TEST_CASE("baseline: captures and versions are bounded, the oldest go") {
   CHECK(baseline.reason == "v24");
 }
 
-std::string refusal(const std::string& text) {
-  const BaselineFile file(text);
-  try {
-    read_baseline(file.path());
-  } catch (const Error& error) {
-    return error.problem();
-  }
-  return "";
-}
-
 TEST_CASE("baseline: a file that is none, or not whole, is refused") {
   CHECK(refusal("{}") == "is no baseline; make one with trace-stats baseline");
-  CHECK(refusal(R"({"traceloom_baseline":3})") ==
+  CHECK(refusal(R"({"traceloom_baseline":4})") ==
         "is a baseline of another version; make it again with trace-stats baseline");
   CHECK(refusal(R"({"traceloom_baseline":1,"texts":[)") ==
         "is no whole JSON document; make it again with trace-stats baseline");
@@ -272,7 +304,7 @@ TEST_CASE("baseline: a number that is none is refused with its text") {
 }
 
 TEST_CASE("baseline: of two values with one key the last one counts") {
-  CHECK(refusal(R"({"traceloom_baseline":1,"traceloom_baseline":3})") ==
+  CHECK(refusal(R"({"traceloom_baseline":1,"traceloom_baseline":4})") ==
         "is a baseline of another version; make it again with trace-stats baseline");
 }
 

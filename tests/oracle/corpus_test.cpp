@@ -106,7 +106,7 @@ TEST_CASE("corpus: spans of real traces are those of the reference facts") {
     return;
   }
   // The oracle changes seldom, and reads slowly: a quarter of them a day.
-  const std::size_t stride = tries(4) == 4 ? 1 : 4;
+  const std::size_t stride = traceloom::tries(4) == 4 ? 1 : 4;
   for (std::size_t i = 0; i < all_facts.size(); i += stride) {
     const fs::path& path = all_facts[i];
     const std::string file = path.string().substr(0, path.string().size() - kSuffix.size());

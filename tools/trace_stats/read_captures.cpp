@@ -130,8 +130,8 @@ void refuse_folders_of_ranks(const std::string& argument, const std::vector<Capt
   std::set<std::int64_t> ranks;
   std::size_t count = 0;
   for (const Capture& capture : captures)
-    for (const CaptureRank& rank : capture.ranks) {
-      ranks.insert(rank.rank);
+    for (const std::int64_t rank : ranks_in(capture)) {
+      ranks.insert(rank);
       ++count;
     }
   if (captures.size() > 1 && count >= captures.size() && ranks.size() == count)

@@ -25,7 +25,8 @@ namespace traceloom {
 namespace {
 
 constexpr std::string_view kBegin = "{\"traceloom_baseline\":";
-constexpr std::int64_t kVersion = 2;
+constexpr std::int64_t kVersion = 3;
+constexpr std::int64_t kOneContent = 2;  // the last version that does not know what ran in steps
 constexpr std::int64_t kRowsByRank = 1;  // the version in which each rank has all of its rows
 constexpr std::size_t kMostText = std::size_t{512} << 20;
 // 20 captures of 4,096 ranks with 500 rows have less. A crafted file asks for more.
@@ -73,7 +74,7 @@ class RowColumn {
   std::vector<std::int64_t> first_;
 };
 
-// The ranks of a capture share these.
+// The ranks of a capture share these, of one content.
 struct SharedRows {
   explicit SharedRows(std::size_t rows) : ns(rows), more_ns(rows), calls(rows) {}
 
@@ -81,7 +82,13 @@ struct SharedRows {
   RowColumn more_ns;
   RowColumn calls;
   std::vector<std::uint32_t> sequence;
+  bool is_first = true;
 };
+
+// Returns the place of the rows that ranks share: the first one is that of all steps.
+std::size_t place_of(std::optional<std::uint32_t> content) {
+  return content ? 1 + std::size_t{*content} : 0;
+}
 
 using RowNumbers = std::map<SharedKey, std::uint32_t, KeyOrder>;
 
@@ -103,8 +110,9 @@ void write_differences(JsonWriter& json, const char* key, const std::vector<std:
 }
 
 void write_rank(JsonWriter& json, const RowNumbers& numbers, SharedRows& shared,
-                const CaptureRank& rank, bool is_first) {
+                const CaptureRank& rank) {
   json.member("rank", rank.rank);
+  if (rank.content) json.member("content", *rank.content);
   json.member("steps", rank.steps);
   std::vector<std::uint32_t> has;
   std::vector<std::int64_t> ns;
@@ -123,8 +131,9 @@ void write_rank(JsonWriter& json, const RowNumbers& numbers, SharedRows& shared,
   write_list(json, "ns", ns);
   write_differences(json, "more_ns", more_ns);
   write_differences(json, "calls", calls);
-  if (is_first || rank.sequence != shared.sequence) write_list(json, "sequence", rank.sequence);
-  if (is_first) shared.sequence = rank.sequence;
+  if (shared.is_first || rank.sequence != shared.sequence)
+    write_list(json, "sequence", rank.sequence);
+  if (std::exchange(shared.is_first, false)) shared.sequence = rank.sequence;
 }
 
 void write_capture(JsonWriter& json, StringTable& texts, const Capture& capture) {
@@ -135,6 +144,14 @@ void write_capture(JsonWriter& json, StringTable& texts, const Capture& capture)
   json.member("has_python", capture.has_python);
   json.member("peak_bytes", capture.peak_bytes);
   write_list(json, "steps_ns", capture.steps_ns);
+  json.begin_array("contents");
+  for (const StepContent& content : capture.contents.different) {
+    std::vector<std::int64_t> names;
+    for (const std::string& name : content) names.push_back(texts.intern(name));
+    write_numbers(json, names);
+  }
+  json.end_array();
+  write_list(json, "content_of_steps", capture.contents.of_step);
   json.begin_array("shapes");
   for (const ShapeTime& shape : capture.shapes)
     write_numbers(json, {texts.intern(shape.op), texts.intern(shape.shapes), shape.ns});
@@ -143,9 +160,9 @@ void write_capture(JsonWriter& json, StringTable& texts, const Capture& capture)
   json.begin_array("rows");
   for (const auto& [key, number] : numbers) write_numbers(json, key_numbers(*key, texts));
   json.end_array();
-  SharedRows shared(numbers.size());
+  std::vector<SharedRows> shared(1 + capture.contents.count(), SharedRows(numbers.size()));
   write_objects(json, "ranks", capture.ranks, [&](const CaptureRank& rank) {
-    write_rank(json, numbers, shared, rank, &rank == &capture.ranks.front());
+    write_rank(json, numbers, shared[place_of(rank.content)], rank);
   });
 }
 
@@ -156,8 +173,9 @@ class BaselineReader {
 
   Baseline read() {
     const std::int64_t form = integer(member(text_.root(), "traceloom_baseline").text());
-    if (form != kVersion && form != kRowsByRank) fail("is a baseline of another version");
+    if (form < kRowsByRank || form > kVersion) fail("is a baseline of another version");
     has_rows_by_rank_ = form == kRowsByRank;
+    has_contents_ = form > kOneContent;
     for (const JsonValue text : member(text_.root(), "texts").elements())
       texts_.push_back(text.string());
     Baseline baseline;
@@ -286,10 +304,14 @@ class BaselineReader {
     }
   }
 
-  CaptureRank read_rank(JsonValue object, const std::vector<SharedKey>& keys, SharedRows& shared,
-                        bool is_first) {
+  // `all` are by content.
+  CaptureRank read_rank(JsonValue object, const std::vector<SharedKey>& keys,
+                        std::vector<SharedRows>& all) {
     CaptureRank rank;
     rank.rank = integer(member(object, "rank").text());
+    if (object["content"].is_there()) rank.content = content(object["content"], all.size() - 1);
+    SharedRows& shared = all[place_of(rank.content)];
+    const bool is_first = std::exchange(shared.is_first, false);
     rank.steps = static_cast<std::size_t>(integer(member(object, "steps").text()));
     if (has_rows_by_rank_) {
       for (const JsonValue list : member(object, "rows").elements()) {
@@ -310,6 +332,29 @@ class BaselineReader {
     return rank;
   }
 
+  std::uint32_t content(JsonValue value, std::size_t count) const {
+    const std::int64_t number = integer(value.text());
+    if (number >= static_cast<std::int64_t>(count))
+      fail("is no whole baseline: what ran in a step is missing");
+    return static_cast<std::uint32_t>(number);
+  }
+
+  StepContents read_contents(JsonValue object, std::size_t steps) const {
+    StepContents contents;
+    constexpr const char* kMissing = "is no whole baseline: what ran in a step is missing";
+    for (const JsonValue list : member(object, "contents").elements()) {
+      if (contents.count() == kMostContents) fail(kMissing);
+      std::set<std::string> names;
+      for (const std::int64_t name : integers(list)) names.insert(text(name));
+      contents.different.emplace_back(names.begin(), names.end());
+    }
+    for (const JsonValue one : member(object, "content_of_steps").elements())
+      contents.of_step.push_back(content(one, contents.different.size()));
+    const std::size_t known = contents.different.empty() ? 0 : steps;
+    if (contents.of_step.size() != known) fail(kMissing);
+    return contents;
+  }
+
   Capture read_capture(JsonValue object) {
     Capture capture;
     capture.name = member(object, "name").string();
@@ -322,6 +367,7 @@ class BaselineReader {
       capture.peak_bytes = integer(peak);
     capture.steps_ns = integers(member(object, "steps_ns"));
     capture.value_ns = capture_value(capture.steps_ns);
+    if (has_contents_) capture.contents = read_contents(object, capture.steps_ns.size());
     for (const JsonValue list : member(object, "shapes").elements()) {
       const std::vector<std::int64_t> shape = columns(list, 3, 3);
       capture.shapes.push_back({text(shape[0]), text(shape[1]), shape[2]});
@@ -332,9 +378,11 @@ class BaselineReader {
         const std::vector<std::int64_t> row = columns(list, 3, 4);
         keys.push_back(key(row[0], row[1], row[2], module_in(row, 3)));
       }
-    SharedRows shared(keys.size());
+    std::vector<SharedRows> shared(1 + capture.contents.count(), SharedRows(keys.size()));
     for (const JsonValue rank : member(object, "ranks").elements())
-      capture.ranks.push_back(read_rank(rank, keys, shared, capture.ranks.empty()));
+      capture.ranks.push_back(read_rank(rank, keys, shared));
+    // Rows are found by their rank.
+    std::ranges::stable_sort(capture.ranks, {}, &CaptureRank::rank);
     return capture;
   }
 
@@ -344,6 +392,7 @@ class BaselineReader {
   static constexpr std::int64_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
   bool has_rows_by_rank_ = false;
+  bool has_contents_ = false;
   std::vector<std::string> texts_;
   std::map<std::array<std::int64_t, 4>, SharedKey> keys_;  // by the numbers in the file
   std::size_t room_ = kMostRowBytes;

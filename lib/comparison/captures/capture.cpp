@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -264,33 +265,42 @@ std::vector<CaptureRow> find_row_times(const RowSources& sources, const Interval
   return list;
 }
 
-std::vector<StepKey> chosen_steps(const std::vector<StepLength>& steps) {
-  std::vector<std::size_t> chosen = middle_steps(lengths_ns(steps));
-  if (chosen.empty() && !steps.empty()) chosen.push_back(0);
-  if (steps.size() > 1 && steps.size() < kLeastSteps + 1) {
-    chosen.resize(steps.size() - 1);
-    std::iota(chosen.begin(), chosen.end(), std::size_t{1});
+// The steps of which rows are made.
+struct ChosenSteps {
+  std::optional<std::uint32_t> content;
+  std::vector<StepKey> keys;  // ascending
+};
+
+// Returns the middle ones of the steps at these places. Of a capture with too few steps, all.
+ChosenSteps choose_steps(const std::vector<StepLength>& steps,
+                         const std::vector<std::size_t>& places,
+                         std::optional<std::uint32_t> content) {
+  std::vector<std::int64_t> lengths;
+  for (const std::size_t place : places) lengths.push_back(steps[place].second);
+  std::vector<std::size_t> middle = middle_steps(lengths);
+  if (steps.size() < kLeastSteps + 1) {
+    middle.resize(places.size());
+    std::iota(middle.begin(), middle.end(), std::size_t{0});
   }
-  std::vector<StepKey> keys;
-  keys.reserve(chosen.size());
-  for (const std::size_t step : chosen) keys.push_back(steps[step].first);
-  std::sort(keys.begin(), keys.end());
-  return keys;
+  ChosenSteps chosen{content, {}};
+  for (const std::size_t one : middle) chosen.keys.push_back(steps[places[one]].first);
+  std::sort(chosen.keys.begin(), chosen.keys.end());
+  return chosen;
 }
 
-// Returns the times of the chosen steps on a rank; of several with one key, the longest.
-Intervals windows_of(const RankRoles& rank, const std::vector<StepKey>& chosen) {
-  std::map<StepKey, Interval> times;
-  for (const StepRoles& step : rank.steps) {
-    const StepKey key = key_of(step.step);
-    if (!step.step.counted || !std::binary_search(chosen.begin(), chosen.end(), key)) continue;
-    Interval& time = times[key];
-    if (length_ns(step.step.time) > length_ns(time)) time = step.step.time;
+// Chooses among all steps but the first, or the only one, and among those of each content.
+std::vector<ChosenSteps> chosen_steps(const std::vector<StepLength>& steps,
+                                      const StepContents& contents) {
+  std::vector<std::size_t> all(steps.size() < 2 ? steps.size() : steps.size() - 1);
+  std::iota(all.begin(), all.end(), steps.size() - all.size());
+  std::vector<ChosenSteps> chosen{choose_steps(steps, all, std::nullopt)};
+  for (std::uint32_t content = 0; contents.count() > 1 && content < contents.count(); ++content) {
+    std::vector<std::size_t> places;
+    std::ranges::copy_if(all, std::back_inserter(places),
+                         [&](std::size_t place) { return contents.of_step[place] == content; });
+    chosen.push_back(choose_steps(steps, places, content));
   }
-  Intervals windows;
-  for (const auto& [key, time] : times) windows.push_back(time);
-  std::ranges::sort(windows, {}, &Interval::from_ns);
-  return windows;
+  return chosen;
 }
 
 std::vector<std::uint32_t> find_sequence(const RowSources& sources, const Interval& window,
@@ -331,25 +341,35 @@ void add_shapes(const Run& run, const Operators& operators, ShapeTimes& times) {
 
 // RankPart holds what one rank gives to a capture.
 struct RankPart {
-  CaptureRank rank;
+  std::vector<CaptureRank> ranks;
   ShapeTimes shapes;
 };
 
+CaptureRank split_time(const RowSources& sources, const RankRoles& roles,
+                       const ChosenSteps& chosen) {
+  CaptureRank rank;
+  rank.rank = sources.events().rank;
+  rank.content = chosen.content;
+  Intervals windows;
+  for (const auto& [key, time] : times_of(roles, chosen.keys)) windows.push_back(time);
+  std::ranges::sort(windows, {}, &Interval::from_ns);
+  rank.steps = windows.size();
+  if (windows.empty()) return rank;
+  rank.rows = find_row_times(sources, windows);
+  for (const Interval& window : windows) add_to(rank.total_ns, length_ns(window));
+  rank.sequence = find_sequence(sources, windows.front(), rank.rows);
+  return rank;
+}
+
 RankPart find_part(const Run& run, std::size_t index, const TransferTimes& transfers,
-                   const RankRoles& roles, const std::vector<StepKey>& chosen) {
+                   const RankRoles& roles, const std::vector<ChosenSteps>& chosen) {
   const RankEvents& rank = run.ranks[index];
   RankPart part;
-  part.rank.rank = rank.rank;
   const Operators operators(run, rank);
   add_shapes(run, operators, part.shapes);
-  const Intervals windows = windows_of(roles, chosen);
-  part.rank.steps = windows.size();
-  if (windows.empty()) return part;
   const LaunchModules modules(run, rank, operators);
   const RowSources sources{run, index, operators, modules, transfers};
-  part.rank.rows = find_row_times(sources, windows);
-  for (const Interval& window : windows) add_to(part.rank.total_ns, length_ns(window));
-  part.rank.sequence = find_sequence(sources, windows.front(), part.rank.rows);
+  for (const ChosenSteps& steps : chosen) part.ranks.push_back(split_time(sources, roles, steps));
   return part;
 }
 
@@ -379,6 +399,13 @@ std::optional<std::int64_t> find_peak(const Run& run) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> ranks_in(const Capture& capture) {
+  std::vector<std::int64_t> ranks;
+  for (const CaptureRank& rank : capture.ranks)
+    if (ranks.empty() || ranks.back() != rank.rank) ranks.push_back(rank.rank);
+  return ranks;
+}
 
 std::vector<double> values_of(const std::vector<Capture>& captures) {
   std::vector<double> values;
@@ -432,7 +459,12 @@ Capture make_capture(const Run& run, const std::string& name) {
   const std::vector<StepLength> steps = with_startup(run, roles, longest_steps(roles));
   capture.steps_ns = lengths_ns(steps);
   capture.value_ns = capture_value(capture.steps_ns);
-  const std::vector<StepKey> chosen = chosen_steps(steps);
+  if (capture.value_ns) {
+    std::vector<StepKey> keys;
+    for (const StepLength& step : steps) keys.push_back(step.first);
+    capture.contents = find_contents(run, roles, keys);
+  }
+  const std::vector<ChosenSteps> chosen = chosen_steps(steps, capture.contents);
   const TransferTimes transfers(run);
   std::vector<RankPart> parts = per_rank<RankPart>(
       run, [&](std::size_t rank) { return find_part(run, rank, transfers, roles[rank], chosen); });
@@ -440,7 +472,7 @@ Capture make_capture(const Run& run, const std::string& name) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     capture.has_python |= run.ranks[i].has_frames();
     for (const auto& [shape, ns] : parts[i].shapes) add_to(shapes[shape], ns);
-    capture.ranks.push_back(std::move(parts[i].rank));
+    for (CaptureRank& rank : parts[i].ranks) capture.ranks.push_back(std::move(rank));
   }
   for (const auto& [shape, ns] : shapes) capture.shapes.push_back({shape.first, shape.second, ns});
   return capture;

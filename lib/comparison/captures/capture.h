@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/waits/step_roles.h"
+#include "comparison/captures/step_contents.h"
 #include "run/run.h"
 
 #include <compare>
@@ -24,10 +25,10 @@ namespace traceloom {
 //   const Capture capture = make_capture(run, "c0");
 //   capture.value_ns                                       // 15428822: its mean middle step
 //
-// A capture is one number (comparison/judge/judge.h) and the rows whose times add up to it,
-// of the same steps: of each rank, each instant of these steps belongs to one row. That is a row of
-// the first role that has the instant (Role's order, as in `steps`), and of that role's events the
-// one that began first.
+// A capture is one number (comparison/judge/judge.h) and the rows whose times add up to it, of the
+// same steps: of each rank, each instant of these steps belongs to one row. That is a row of the
+// first role that has the instant (Role's order, as in `steps`), and of that role's events the one
+// that began first.
 
 // Identifies a row. `op` is the operator that launched the work; "" on the host, and if it is not
 // known. `module` is the torch module in which it was launched (LaunchModules); "" if it is not
@@ -71,9 +72,12 @@ struct CaptureRow {
   }
 };
 
+// The middle steps of a capture on one rank. A capture with several contents has once more the
+// middle steps of each.
 struct CaptureRank {
   std::int64_t rank = 0;
-  std::size_t steps = 0;         // number of the capture's middle steps that this rank has
+  std::optional<std::uint32_t> content = {};  // index in StepContents::different; nullopt: of all
+  std::size_t steps = 0;                      // number of these middle steps that this rank has
   std::int64_t total_ns = 0;     // time of these steps: the exclusive times of all rows
   std::vector<CaptureRow> rows;  // ascending by key
   // Kernels of the first of these steps on the stream with the most of them, in order: indices in
@@ -101,9 +105,13 @@ struct Capture {
   std::optional<std::int64_t> peak_bytes = {};
   std::vector<std::int64_t> steps_ns;  // each step on the rank on which it takes longest
   std::optional<double> value_ns;      // nullopt: too few steps
-  std::vector<CaptureRank> ranks;      // ascending
-  std::vector<ShapeTime> shapes;       // ascending by op and shapes
+  StepContents contents = {};      // not known if there are too few steps, or a baseline is older
+  std::vector<CaptureRank> ranks;  // ascending by rank and content
+  std::vector<ShapeTime> shapes;   // ascending by op and shapes
 };
+
+// Returns the ranks of the capture, ascending.
+std::vector<std::int64_t> ranks_in(const Capture& capture);
 
 // Returns the numbers of the captures that have one.
 std::vector<double> values_of(const std::vector<Capture>& captures);

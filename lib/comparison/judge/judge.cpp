@@ -21,22 +21,26 @@ std::span<const std::int64_t> used_steps(const std::vector<std::int64_t>& steps_
   return used < 2 ? std::span<const std::int64_t>() : std::span(steps_ns).subspan(1, used - 1);
 }
 
-std::vector<std::size_t> middle_steps(const std::vector<std::int64_t>& steps_ns, std::size_t used) {
-  std::vector<std::size_t> rest(used_steps(steps_ns, used).size());
-  std::iota(rest.begin(), rest.end(), std::size_t{1});
-  std::stable_sort(rest.begin(), rest.end(),
-                   [&](std::size_t a, std::size_t b) { return steps_ns[a] < steps_ns[b]; });
-  const auto cut = static_cast<std::ptrdiff_t>(rest.size() / kFifth);
-  return {rest.begin() + cut, rest.end() - cut};
+std::vector<std::size_t> middle_steps(std::span<const std::int64_t> lengths) {
+  std::vector<std::size_t> order(lengths.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t step) { return lengths[step]; });
+  const std::size_t one_each_side = order.size() < 3 ? 0 : 1;
+  const auto cut = static_cast<std::ptrdiff_t>(std::max(order.size() / kFifth, one_each_side));
+  return {order.begin() + cut, order.end() - cut};
+}
+
+double middle_mean(std::span<const std::int64_t> lengths) {
+  const std::vector<std::size_t> kept = middle_steps(lengths);
+  double sum = 0;
+  for (const std::size_t step : kept) sum += static_cast<double>(lengths[step]);
+  return kept.empty() ? 0 : sum / static_cast<double>(kept.size());
 }
 
 std::optional<double> capture_value(const std::vector<std::int64_t>& steps_ns, std::size_t used) {
-  if (used_steps(steps_ns, used).size() < kLeastSteps) return std::nullopt;
-  const std::vector<std::size_t> kept = middle_steps(steps_ns, used);
-  double sum = 0;
-  for (const std::size_t step : kept) sum += static_cast<double>(steps_ns[step]);
-  if (sum <= 0) return std::nullopt;
-  return sum / static_cast<double>(kept.size());
+  const std::span steps = used_steps(steps_ns, used);
+  const double mean = middle_mean(steps);
+  return steps.size() < kLeastSteps || mean <= 0 ? std::nullopt : std::optional(mean);
 }
 
 double mean_of_steps(const std::vector<std::int64_t>& steps_ns, std::size_t used) {
@@ -51,10 +55,9 @@ bool are_of_one_capture(const std::vector<std::int64_t>& some,
   return some == others && std::any_of(some.begin(), some.end(), differs);
 }
 
-std::size_t count_slow_steps(const std::vector<std::int64_t>& steps_ns, std::size_t used) {
-  const std::span steps = used_steps(steps_ns, used);
-  if (steps.empty()) return 0;
-  std::vector<std::int64_t> sorted(steps.begin(), steps.end());
+std::size_t count_slow_steps(std::span<const std::int64_t> lengths) {
+  if (lengths.empty()) return 0;
+  std::vector<std::int64_t> sorted(lengths.begin(), lengths.end());
   std::sort(sorted.begin(), sorted.end());
   const std::int64_t median = sorted[(sorted.size() - 1) / 2];
   const auto is_slow = [&](std::int64_t ns) { return ns - median >= median / 2 && ns > median; };

@@ -29,10 +29,11 @@ inline constexpr std::size_t kAllSteps = ~std::size_t{0};
 std::span<const std::int64_t> used_steps(const std::vector<std::int64_t>& steps_ns,
                                          std::size_t used = kAllSteps);
 
-// Returns the numbers of the steps that count, by length; steps of one length stay in order. Steps
-// are given in the order in which they ran, and of them the first `used` are used.
-std::vector<std::size_t> middle_steps(const std::vector<std::int64_t>& steps_ns,
-                                      std::size_t used = kAllSteps);
+// Returns the indices of the middle ones of steps of one kind, by length; steps of one length stay
+// in order. Of three and four steps, the shortest and the longest one are left out.
+std::vector<std::size_t> middle_steps(std::span<const std::int64_t> lengths);
+// Returns the mean of these; 0 if there are none.
+double middle_mean(std::span<const std::int64_t> lengths);
 
 // Returns nullopt for fewer than kLeastSteps steps beside the first: they show nothing. So do
 // steps without a length.
@@ -46,15 +47,13 @@ double mean_of_steps(const std::vector<std::int64_t>& steps_ns, std::size_t used
 bool are_of_one_capture(const std::vector<std::int64_t>& some,
                         const std::vector<std::int64_t>& others);
 
-// Returns the number of steps, without the first one, that take at least half as long again as the
-// median of them.
-std::size_t count_slow_steps(const std::vector<std::int64_t>& steps_ns,
-                             std::size_t used = kAllSteps);
+// Returns the number of steps that take at least half as long again as the median of them.
+std::size_t count_slow_steps(std::span<const std::int64_t> lengths);
 
 // has_more_slow_steps: whether one side has more slow steps than the other, by more than chance.
 //
 //   SlowSteps base;
-//   base.add(count_slow_steps(steps_ns), steps_ns.size() - 1);     // for each capture
+//   base.add(count_slow_steps(used_steps(steps_ns)), steps_ns.size() - 1);     // for each capture
 //   if (has_more_slow_steps(base, changed, 0.01)) ...
 
 struct SlowSteps {
