@@ -11,7 +11,8 @@
 #   CAPTURES=3          captures to take
 #   GATES=FILE          conditions besides the step, one a line (trace-stats compare --gate @FILE)
 #   UPDATE=1            the job runs on the main branch: its captures join the baseline if the verdict passes
-#   ACCEPT=REASON       with UPDATE: a change that is meant to cost time begins a new baseline
+#   ACCEPT=REASON       with UPDATE: a change that is meant to cost time, or another batch, device or number of ranks,
+#                       begins a new baseline
 #   INCONCLUSIVE=pass   INCONCLUSIVE does not fail the job
 #
 # The exit code is that of trace-stats compare --gate: 0 OK, 1 REGRESSION, 3 INCONCLUSIVE, 2 trouble.
@@ -30,7 +31,11 @@ mkdir -p compare "$store"
 for ((CAPTURE = 0; CAPTURE < captures; ++CAPTURE)); do
   export CAPTURE TRACES=$PWD/compare/new/c$CAPTURE
   mkdir -p "$TRACES"
-  "$@"
+  # Its status must not pass for an answer of the comparison.
+  "$@" || {
+    echo "ci-compare: the record command ended with status $? in capture $CAPTURE: $*" >&2
+    exit 2
+  }
 done
 
 if [ ! -e "$base" ]; then
@@ -46,7 +51,8 @@ fi
 # The traces are read once; comparing two baselines takes milliseconds.
 trace-stats baseline compare/new -o compare/new.json
 options=(--inconclusive "${INCONCLUSIVE:-fail}" --gate ${GATES:+"@$GATES"})
-trace-stats compare "$base" compare/new.json --format json -o compare/comparison.json
+# The last one says what is wrong, and all write what they found: INCOMPARABLE has a reason, too.
+trace-stats compare "$base" compare/new.json --format json -o compare/comparison.json 2> /dev/null || true
 trace-stats compare "$base" compare/new.json "${options[@]}" --format md -o compare/comment.md 2> /dev/null || true
 trace-stats compare "$base" compare/new.json "${options[@]}" --format junit -o compare/junit.xml 2> /dev/null || true
 form=table

@@ -42,6 +42,27 @@ captures=$work expect 0 "these captures joined the baseline" later UPDATE=1
 printf 'kernel.time<=+10%%\nloader.exposed<=5%%\n' > gates.txt
 expect 3 "INCONCLUSIVE: loader.exposed: no middle step of any capture has such an event" base GATES=gates.txt
 expect 0 "INCONCLUSIVE: loader.exposed: no middle step of any capture has such an event" base GATES=gates.txt INCONCLUSIVE=pass
+# Another batch is no other time: it says why, leaves the reports, and can be accepted.
+cp -r "$captures/base" batch
+chmod -R u+w batch
+sed -i 's/\[\[512,256\],\[256,512\]\]/[[64,256],[256,64]]/g' batch/*/*
+captures=$work expect 2 "INCOMPARABLE: shapes: aten::mm has [[512, 256], [256, 512]]" batch UPDATE=1
+grep -qF 'INCOMPARABLE' compare/comment.md
+grep -qF 'INCOMPARABLE' compare/junit.xml
+cp -r store kept
+captures=$work expect 0 "accepted: batch 64" batch UPDATE=1 ACCEPT="batch 64"
+captures=$work expect 0 "OK: the new step is not longer by 5 %" batch
+rm -rf store
+mv kept store
+# What cannot be compared is no baseline, and a record command that fails is trouble, whatever its status.
+cp -r "$captures/base" short
+chmod -R u+w short
+sed -i '/ProfilerStep#[4-9]"/d' short/*/*
+before=$(sha256sum store/base.json)
+captures=$work expect 2 "no capture has 6 steps with a length" short UPDATE=1 ACCEPT=x
+[ "$before" = "$(sha256sum store/base.json)" ]
+[ "$(FROM=$captures/base "$script" store sh -c 'exit 3' > out.txt 2>&1; echo $?)" = 2 ]
+grep -qF 'ci-compare: the record command ended with status 3 in capture 0' out.txt
 expect 0 "accepted: larger model" new UPDATE=1 ACCEPT="larger model"
 expect 0 "OK: the new step is not longer by 5 %" new
 echo "all jobs ended as they should"

@@ -5,6 +5,7 @@
 #include "common/run_tool.h"
 #include "common/terminal.h"
 #include "comparison/captures/baseline.h"
+#include "comparison/judge/judge.h"
 #include "input/byte_source.h"
 #include "input/input_list.h"
 #include "trace_stats/commands.h"
@@ -123,6 +124,10 @@ ExitCode run_baseline(BaselineSettings& options) {
     baseline.accept(options.reason, std::move(read.captures));
   else
     baseline.append(std::move(read.captures));
+  if (values_of(baseline.captures).empty())
+    throw Error(path, fmt::format("would count in no comparison, so it is not written: no capture "
+                                  "has {} steps with a length; record more steps a capture",
+                                  kLeastSteps + 1));
   const std::string text = baseline_json(baseline);
   if (lock) lock->check();
   write_output(path, text, false);
