@@ -126,6 +126,12 @@ print_comments() {
   print_limit 'percent of comments without a subject' "$(rate "$1" "$2" 100)" "$most_headless"
 }
 
+# Results of a run that somebody added with `git add -A`: 29 files of one were here for a day.
+strangers_in_root() {
+  git ls-files | cut -d/ -f1 | sort -u | grep -vxE \
+    '\.(ci|clang-format|clang-tidy|gitattributes|gitignore)|[A-Z]+\.md|LICENSE|CMakeLists\.txt|CMakePresets\.json|bench|cmake|dev|docs|lib|scripts|testdata|tests|tools' || true
+}
+
 if [ "${1:-}" = comments ]; then
   shift
   print_comments "$@"
@@ -144,6 +150,9 @@ print_largest 'lines of the longest file' "$longest_file" "$(lines_by_file lib t
 print_largest 'lines of the largest room of lib' "$largest_room" "$(lines_by_room)"
 print_limit 'headers that merge/merger.h brings' "$(headers_of_merger)" "$most_headers"
 print_limit 'lines of lib/CMakeLists.txt' "$(wc -l < lib/CMakeLists.txt)" "$longest_table"
+if [ -e .git ]; then
+  print_limit 'files of the root that do not belong there' "$(strangers_in_root | wc -l)" 0 "$(strangers_in_root | head -n 1)"
+fi
 print_comments
 # CI leaves them.
 [ ! -f build/ci-times.txt ] || awk '{ printf "%-44s %6s s\n", "CI: " $1, $2 }' build/ci-times.txt
