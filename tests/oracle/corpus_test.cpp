@@ -105,10 +105,8 @@ TEST_CASE("corpus: spans of real traces are those of the reference facts") {
     fmt::print("skipped: no reference traces under {}\n", TRACELOOM_SHARED_DIR);
     return;
   }
-  // The oracle changes seldom, and reads slowly: a quarter of them a day.
-  const std::size_t stride = traceloom::tries(4) == 4 ? 1 : 4;
-  for (std::size_t i = 0; i < all_facts.size(); i += stride) {
-    const fs::path& path = all_facts[i];
+  // The oracle changes seldom, and reads slowly.
+  for (const fs::path& path : traceloom::of_today(all_facts)) {
     const std::string file = path.string().substr(0, path.string().size() - kSuffix.size());
     CAPTURE(file);
     const Json facts = parse_json(load(path.string()).text);
