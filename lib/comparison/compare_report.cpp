@@ -141,6 +141,8 @@ std::string verdict_line(const CompareOptions& options, const Comparison& found)
                        found.gates.size() == 1 ? "the gate holds" : "all gates hold", change);
   switch (found.kind) {
     case ChangeKind::regression:
+      if (judgement.is_drift)
+        return fmt::format("{}: {}; this run alone: {}", kind, drift_text(judgement), change);
       return fmt::format("{}: the new step is longer, {}", kind, change);
     case ChangeKind::improvement:
       return fmt::format("{}: the new step is shorter, {}", kind, change);
@@ -154,18 +156,41 @@ std::string step_line(const CompareOptions& options, const Comparison& found) {
   const Judgement& judgement = *found.judgement;
   std::string line = fmt::format(
       "Step: {} in {} to {} in {}, {}", format_duration(std::llround(judgement.base)),
-      count_of(found.base_captures, "capture"), format_duration(std::llround(judgement.changed)),
-      count_of(found.changed_captures, "capture"), signed_percent(judgement.change));
+      judgement.runs > 0 ? count_of(std::min(judgement.runs, kNewestRuns), "run")
+                         : count_of(found.base_captures, "capture"),
+      format_duration(std::llround(judgement.changed)), count_of(found.changed_captures, "capture"),
+      signed_percent(judgement.change));
   if (judgement.bounds)
     line += fmt::format("; at least {} with {:.3g} % confidence, at most {} with {:.3g} %",
-                        signed_percent(judgement.bounds->lower), 100 * (1 - judgement.alpha),
+                        signed_percent(judgement.bounds->lower),
+                        100 - 100 * judgement.alpha / (judgement.runs > 0 ? 2 : 1),
                         signed_percent(judgement.bounds->upper), 100 * options.judge.ok_level);
   if (judgement.change_of_all)
     line += fmt::format("; the mean of all steps {}", signed_percent(*judgement.change_of_all));
   return line;
 }
 
+// Tells of the noise between runs, and whether the runs have drifted.
+std::string runs_line(const CompareOptions& options, const Judgement& judgement) {
+  const ChangeBounds& bounds = *judgement.bounds;
+  std::string line =
+      fmt::format("Noise: {:.2f} % between runs ({:.3g} degrees of freedom", 100 * bounds.noise,
+                  judgement.freedom);
+  if (judgement.is_assumed)
+    line += fmt::format("; assumed to be about {:.3g} % until the baseline has {} runs",
+                        100 * options.judge.noise.value_or(kAssumedNoise), kFirstRuns);
+  line += ")";
+  if (bounds.detectable)
+    line += fmt::format("; a run shows a change from {} in {:.3g} of 100 cases",
+                        signed_percent(*bounds.detectable), 100 * options.judge.power);
+  if (judgement.drift)
+    line += fmt::format("; drift of the newest {0} runs from the first {0}: {1}", kFirstRuns,
+                        signed_percent(*judgement.drift));
+  return line;
+}
+
 std::string noise_line(const CompareOptions& options, const Judgement& judgement) {
+  if (judgement.runs > 0) return runs_line(options, judgement);
   const ChangeBounds& bounds = *judgement.bounds;
   return fmt::format(
       "Noise: {:.2f} % between captures{}{}", 100 * bounds.noise,
@@ -227,6 +252,8 @@ void write_judgement(JsonWriter& json, const Judgement& judgement) {
   json.member("floor", judgement.floor);
   json.member("limit", judgement.limit);
   json.member("change_of_all_steps", judgement.change_of_all);
+  json.member("runs", judgement.runs);
+  json.member("drift", judgement.drift);
 }
 
 std::string verdict_json(const Comparison& found) {
@@ -411,6 +438,10 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
           fmt::format("{} does not count: it has fewer than {} steps, or they have no length",
                       capture.name, kLeastSteps + 1));
   });
+  if (!sides.earlier_runs.empty())
+    report.notes.push_back(fmt::format(
+        "the base has {} runs, of which the newest alone has its rows: tables{} compare with that",
+        sides.earlier_runs.size() + 1, found.gates.empty() ? "" : " and gates on other numbers"));
   const std::size_t kinds = found.steps.shares.size();
   if (kinds > 1)
     report.notes.push_back(fmt::format(

@@ -21,6 +21,7 @@ namespace {
 std::string why_inconclusive(const Judgement& judgement, const JudgeOptions& options,
                              bool has_history) {
   if (judgement.is_vetoed) return veto_text(judgement);
+  if (judgement.runs > 0) return unclear_runs_text(judgement);
   if (!judgement.bounds && has_history)
     return "neither the sides nor the history show the noise between captures: --history needs at "
            "least 2 captures of one version, with 6 steps each";
@@ -45,7 +46,7 @@ void take_step(const ComparedSides& sides, const CompareOptions& options, Compar
   found.kind = found.judgement->kind;
   if (found.kind == ChangeKind::inconclusive)
     found.why = why_inconclusive(*found.judgement, options.judge,
-                                 !sides.history.empty() || !sides.older_steps.empty());
+                                 !sides.history.empty());
 }
 
 // Higher is worse: a regression of one metric is one of all, whatever the others are.

@@ -243,11 +243,28 @@ void add_steps(const std::vector<Capture>& captures, const ComparedSteps& steps,
     }
 }
 
+void add_runs(const ComparedSides& sides, const ComparedSteps& steps, Samples& samples) {
+  const auto add = [&](const std::vector<Capture>& run) {
+    Numbers middle;
+    Numbers of_all;
+    add_steps(run, steps, middle, of_all);
+    if (middle.empty()) return;
+    samples.runs.push_back(std::move(middle));
+    samples.runs_of_all.push_back(std::move(of_all));
+  };
+  for (const std::vector<Capture>& run : sides.earlier_runs) add(run);
+  add(sides.base);
+  samples.base = newest_runs(samples.runs);
+  samples.base_of_all = newest_runs(samples.runs_of_all);
+}
+
 // The captures of an older version are for the noise alone: each of them is as long as it is.
 Samples step_samples(const ComparedSides& sides, const ComparedSteps& steps) {
   Samples samples;
-  samples.history = sides.older_steps;
-  add_steps(sides.base, steps, samples.base, samples.base_of_all);
+  if (sides.has_runs())
+    add_runs(sides, steps, samples);
+  else
+    add_steps(sides.base, steps, samples.base, samples.base_of_all);
   add_steps(sides.changed, steps, samples.changed, samples.changed_of_all);
   for (const std::vector<Capture>& group : sides.history)
     samples.history.push_back(values_of(group));
@@ -322,6 +339,7 @@ Question question_with_bound(const MetricGate& gate, const Measured& measured,
     question.samples.history.push_back(std::exchange(question.samples.base, {*gate.most}));
     question.samples.base_is_exact = true;
     question.samples.base_of_all.clear();
+    question.samples.runs.clear();
     own.floor = own.limit = 0;
     own.scale = ChangeScale::units;
     if (own.noise) own.noise = *own.noise * mean(question.samples.changed);
@@ -376,6 +394,8 @@ std::string allowed_text(const MetricGate& gate, double base) {
 
 std::string exceeds_text(const MetricGate& gate, const MetricAnswer& found) {
   const std::string changed = metric_text(gate, *found.changed);
+  if (found.judgement && found.judgement->is_drift)
+    return fmt::format("{}: {}", gate.name, drift_text(*found.judgement));
   if (gate.most)
     return fmt::format("{} is {}, more than {}", gate.name, changed, allowed_text(gate, 0));
   return fmt::format("{} went from {} to {}{}, more than {}", gate.name,
@@ -392,6 +412,7 @@ std::string unclear_text(const MetricGate& gate, const MetricAnswer& found,
                          const JudgeOptions& options) {
   const Judgement& judgement = *found.judgement;
   if (judgement.is_vetoed) return fmt::format("{}: {}", gate.name, veto_text(judgement));
+  if (judgement.runs > 0) return fmt::format("{}: {}", gate.name, unclear_runs_text(judgement));
   if (!judgement.bounds)
     return fmt::format(
         "{}: one capture a side does not show the noise between captures: take at "
@@ -478,7 +499,7 @@ MetricAnswer slow_answer(const MetricGate& gate, const JudgedSides& judged, bool
 // with noise.
 std::vector<Question> questions_of(const ComparedSides& sides, const JudgeOptions& options,
                                    const std::vector<MetricGate>& gates) {
-  const ComparedSteps steps(sides.base, sides.changed);
+  const ComparedSteps steps(sides.base, sides.changed, sides.earlier_runs);
   const Samples samples = step_samples(sides, steps);
   if (samples.base.empty() || samples.changed.empty()) return {};
   std::vector<Question> questions;
@@ -515,7 +536,7 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
     found.looks = look.looks;
     if (look.looks == 2) counted = &all;
   }
-  found.steps = ComparedSteps(counted->base, counted->changed);
+  found.steps = ComparedSteps(counted->base, counted->changed, counted->earlier_runs);
   if (!questions.empty()) found.steps_used = found.steps.count;
   found.slow_base = find_slow_steps(counted->base, found.steps);
   found.slow_changed = find_slow_steps(counted->changed, found.steps);
@@ -541,6 +562,18 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
 std::string veto_text(const Judgement& judgement) {
   return fmt::format("the typical step did not change, the mean of all steps did ({:+.1f} %)",
                      100 * *judgement.change_of_all);
+}
+
+std::string drift_text(const Judgement& judgement) {
+  return fmt::format("the newest {0} runs are longer than the first {0}, {1:+.1f} %", kFirstRuns,
+                     100 * *judgement.drift);
+}
+
+std::string unclear_runs_text(const Judgement& judgement) {
+  return fmt::format("at a noise of {:.1f} % between runs a change of {:.3g} % is not ruled out (at "
+                     "most {:+.1f} %): more runs in the baseline or a higher limit would decide",
+                     100 * judgement.bounds->noise, 100 * judgement.limit,
+                     100 * judgement.bounds->upper);
 }
 
 std::string metric_text(const MetricGate& gate, double value) {

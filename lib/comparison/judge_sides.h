@@ -97,13 +97,19 @@ std::optional<double> value_of(const Metric& metric, const Capture& capture,
 
 // Captures of a second look count only if the first leaves a doubt: judge_twice(). Either both
 // sides have some, or none.
+//
+// Of a store (Baseline), `base` is its newest run: rows and gates on other numbers than the step
+// are compared with that. The step is compared by runs (Samples::runs).
 struct ComparedSides {
   std::vector<Capture> base;  // at least one
   std::vector<Capture> changed;
-  std::vector<std::vector<Capture>> history = {};     // each of one older version, for the noise
-  std::vector<std::vector<double>> older_steps = {};  // the same of which only steps are known
+  std::vector<std::vector<Capture>> history = {};  // each of one older version, for the noise
   std::vector<Capture> base_again = {};
   std::vector<Capture> changed_again = {};
+  std::vector<std::vector<Capture>> earlier_runs = {};  // of the base, oldest first
+  bool is_by_run = false;  // each side is a run of its own day; so it is with earlier runs
+
+  bool has_runs() const { return is_by_run || !earlier_runs.empty(); }
 
   // Returns the same with the captures of the second look among those of their side.
   ComparedSides with_second_look() const;
@@ -135,6 +141,10 @@ JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
 
 // Returns why a judgement is vetoed (Judgement::is_vetoed).
 std::string veto_text(const Judgement& judgement);
+// Returns what drifted (Judgement::is_drift).
+std::string drift_text(const Judgement& judgement);
+// Returns why a judgement of runs is inconclusive.
+std::string unclear_runs_text(const Judgement& judgement);
 
 // Returns the number as people read it: "1.200 ms", "12.5", "1.5 GiB", "5.0 %".
 std::string metric_text(const MetricGate& gate, double value);

@@ -1,6 +1,7 @@
 #include "comparison/captures/baseline.h"
 
 #include "base/problems.h"
+#include "comparison/judge/judge.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -48,16 +49,16 @@ Capture small_capture(const std::string& name, std::int64_t step_ns) {
 TEST_CASE("baseline: what was written is read") {
   Baseline baseline;
   baseline.append({small_capture("c0", 100), small_capture("c1", 110)});
-  baseline.accept("a reason", {small_capture("c2", 120)});
+  baseline.accept("a reason");
+  baseline.append({small_capture("c2", 120)});
   const BaselineFile file(baseline_json(baseline));
   CHECK(is_baseline(file.path()));
   const Baseline read = read_baseline(file.path());
   CHECK(baseline_json(read) == baseline_json(baseline));
   CHECK(read.reason == "a reason");
-  REQUIRE(read.older.size() == 1);
-  CHECK(read.older[0].numbers == std::vector<double>{100, 110});
-  REQUIRE(read.captures.size() == 1);
-  const Capture& capture = read.captures[0];
+  REQUIRE(read.runs.size() == 1);
+  REQUIRE(read.runs[0].size() == 1);
+  const Capture& capture = read.runs[0][0];
   CHECK(capture.name == "c2");
   CHECK(capture.world_size == 2);
   CHECK(capture.devices == std::set<std::string>{"A \"100\""});
@@ -110,25 +111,10 @@ TEST_CASE("baseline: ranks share their rows, and have what differs from the firs
   CHECK(text.substr(text.find("\"rows\""), expected.size()) == expected);
   const BaselineFile file(text);
   const Baseline again = read_baseline(file.path());
-  REQUIRE(again.captures.at(0).ranks.size() == 3);
+  REQUIRE(again.runs.back().at(0).ranks.size() == 3);
   for (std::size_t i = 0; i < 3; ++i)
-    CHECK(rows_in(again.captures[0].ranks[i]) == rows_in(capture.ranks[i]));
-  CHECK(again.captures[0].ranks[2].total_ns == 55);
-}
-
-TEST_CASE("baseline: those of version 1, whose ranks have all of their rows, are read") {
-  const BaselineFile file(
-      R"({"traceloom_baseline":1,"reason":"","older":[],"texts":["aten::mm","gemm","","Linear"],)"
-      R"("captures":[{"name":"c0","world_size":2,"devices":[],"producers":["Composer"],)"
-      R"("has_python":false,"steps_ns":[9,1,1,1,1,1],"shapes":[],"ranks":[)"
-      R"({"rank":0,"steps":3,"rows":[[0,0,1,295,300,6,3],[8,2,2,5,0,0]],"sequence":[0,0]},)"
-      R"({"rank":1,"steps":3,"rows":[[8,2,2,5,0,0]],"sequence":[]}]}]})");
-  const Baseline read = read_baseline(file.path());
-  const std::vector<CaptureRank>& ranks = read.captures.at(0).ranks;
-  CHECK(rows_in(ranks.at(0)) ==
-        std::vector<std::string>{"0 aten::mm gemm Linear: 295 300 6", "8   : 5 0 0", "0 0"});
-  CHECK(rows_in(ranks.at(1)) == std::vector<std::string>{"8   : 5 0 0", ""});
-  CHECK(ranks[0].rows[1].key == ranks[1].rows[0].key);  // one key, not two alike
+    CHECK(rows_in(again.runs.back()[0].ranks[i]) == rows_in(capture.ranks[i]));
+  CHECK(again.runs.back()[0].ranks[2].total_ns == 55);
 }
 
 std::string refusal(const std::string& text) {
@@ -154,7 +140,7 @@ TEST_CASE("baseline: rows of each content of steps, and what ran in them") {
   const BaselineFile file(baseline_json(baseline));
   const Baseline again = read_baseline(file.path());
   CHECK(baseline_json(again) == baseline_json(baseline));
-  const Capture& read = again.captures.at(0);
+  const Capture& read = again.runs.back().at(0);
   CHECK(read.contents.different == capture.contents.different);
   CHECK(read.contents.of_step == capture.contents.of_step);
   REQUIRE(read.ranks.size() == 2);
@@ -198,7 +184,7 @@ TEST_CASE("baseline: 1,024 ranks with 500 rows take at most 10 MB") {
   const std::string text = baseline_json(baseline);
   CHECK(text.size() < 10'000'000);
   const BaselineFile file(text);
-  CHECK(rows_in(read_baseline(file.path()).captures.at(0).ranks.at(1023)) ==
+  CHECK(rows_in(read_baseline(file.path()).runs.back().at(0).ranks.at(1023)) ==
         rows_in(capture.ranks[1023]));
 }
 
@@ -223,27 +209,54 @@ TEST_CASE("baseline: 8 ranks with 300 names and modules take less than 200 KB") 
   CHECK(baseline_json(baseline).size() < 200'000);
 }
 
-TEST_CASE("baseline: captures and versions are bounded, the oldest go") {
+TEST_CASE("baseline: the first 5 and the newest 20 runs stay, of each the newest 20 captures") {
   Baseline baseline;
-  for (int i = 0; i < 25; ++i) baseline.append({small_capture(fmt::format("c{}", i), 100 + i)});
-  REQUIRE(baseline.captures.size() == kMostCaptures);
-  CHECK(baseline.captures.front().name == "c5");
-  for (int i = 0; i < 25; ++i) baseline.accept(fmt::format("v{}", i), {small_capture("c", 200)});
-  REQUIRE(baseline.older.size() == kMostVersions);
-  CHECK(baseline.older.front().reason == "v4");
-  CHECK(baseline.older.back().reason == "v23");
-  CHECK(baseline.reason == "v24");
+  for (int i = 0; i < 30; ++i) baseline.append({small_capture(fmt::format("c{}", i), 100 + i)});
+  baseline.append({});  // no run
+  REQUIRE(baseline.runs.size() == kFirstRuns + kNewestRuns);
+  CHECK(baseline.runs[4].front().name == "c4");
+  CHECK(baseline.runs[5].front().name == "c10");
+  CHECK(baseline.runs[24].front().name == "c29");
+  std::vector<Capture> many;
+  for (int i = 0; i < 25; ++i) many.push_back(small_capture(fmt::format("c{}", i), 100 + i));
+  baseline.append(many);
+  REQUIRE(baseline.runs.back().size() == kMostCaptures);
+  CHECK(baseline.runs.back().front().name == "c5");
+}
+
+TEST_CASE("baseline: earlier runs have their steps and what ran in them, but no rows") {
+  Capture first = small_capture("c0", 100);
+  first.contents = {{{"gemm"}, {"adam", "gemm"}}, {0, 0, 1, 0, 0, 0}};
+  Baseline baseline;
+  baseline.append({first, small_capture("c1", 110)});
+  baseline.append({small_capture("c2", 120)});
+  const std::string text = baseline_json(baseline);
+  const BaselineFile file(text);
+  const Baseline read = read_baseline(file.path());
+  CHECK(baseline_json(read) == text);
+  REQUIRE(read.runs.size() == 2);
+  REQUIRE(read.runs[0].size() == 2);
+  const Capture& capture = read.runs[0][0];
+  CHECK(capture.name == "c0");
+  CHECK(capture.steps_ns == first.steps_ns);
+  CHECK(capture.value_ns == 100.0);
+  CHECK(capture.contents.different == first.contents.different);
+  CHECK(capture.contents.of_step == first.contents.of_step);
+  CHECK(capture.ranks.empty());
+  CHECK(capture.shapes.empty());
+  CHECK(read.runs[1].front().ranks.size() == 1);
 }
 
 TEST_CASE("baseline: a file that is none, or not whole, is refused") {
   CHECK(refusal("{}") == "is no baseline; make one with trace-stats baseline");
-  CHECK(refusal(R"({"traceloom_baseline":4})") ==
-        "is a baseline of another version; make it again with trace-stats baseline");
-  CHECK(refusal(R"({"traceloom_baseline":1,"texts":[)") ==
+  for (const int version : {1, 5})
+    CHECK(refusal(fmt::format("{{\"traceloom_baseline\":{}}}", version)) ==
+          "is a baseline of another version; make it again with trace-stats baseline");
+  CHECK(refusal(R"({"traceloom_baseline":2,"texts":[)") ==
         "is no whole JSON document; make it again with trace-stats baseline");
-  CHECK(refusal(R"({"traceloom_baseline":1})") ==
+  CHECK(refusal(R"({"traceloom_baseline":2})") ==
         "is no whole baseline: it has no \"texts\"; make it again with trace-stats baseline");
-  CHECK(refusal(R"({"traceloom_baseline":1,"texts":[],"older":[],"reason":"","captures":[]})") ==
+  CHECK(refusal(R"({"traceloom_baseline":2,"texts":[],"older":[],"reason":"","captures":[]})") ==
         "has no captures; make it again with trace-stats baseline");
   Baseline baseline;
   baseline.append({small_capture("c0", 100)});
@@ -304,7 +317,7 @@ TEST_CASE("baseline: a number that is none is refused with its text") {
 }
 
 TEST_CASE("baseline: of two values with one key the last one counts") {
-  CHECK(refusal(R"({"traceloom_baseline":1,"traceloom_baseline":4})") ==
+  CHECK(refusal(R"({"traceloom_baseline":2,"traceloom_baseline":5})") ==
         "is a baseline of another version; make it again with trace-stats baseline");
 }
 

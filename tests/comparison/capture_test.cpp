@@ -123,13 +123,13 @@ TEST_CASE("compare: the other way round has the same deltas with the other sign"
 TEST_CASE("compare: a second look is taken only if the first leaves a doubt") {
   const std::vector<Capture> base = read_side("base");
   const std::vector<Capture> changed = read_side("new");
-  const Comparison clear = compare({base, changed, {}, {}, {base[0]}, {changed[0]}}, {});
+  const Comparison clear = compare({base, changed, {}, {base[0]}, {changed[0]}}, {});
   CHECK(clear.looks == 1);
   CHECK(clear.kind == ChangeKind::regression);
   CHECK(clear.judgement->alpha == 0.005);
   // One capture a side shows no noise.
   const Comparison second =
-      compare({{base[0]}, {changed[0]}, {}, {}, {base[1], base[2]}, {changed[1], changed[2]}}, {});
+      compare({{base[0]}, {changed[0]}, {}, {base[1], base[2]}, {changed[1], changed[2]}}, {});
   CHECK(second.looks == 2);
   CHECK(second.kind == ChangeKind::regression);
   const Comparison together = compare({base, changed}, {});

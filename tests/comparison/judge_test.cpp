@@ -201,6 +201,98 @@ TEST_CASE("judge: with the sides swapped the change has the other sign") {
   CHECK(there.bounds->noise == back.bounds->noise);
 }
 
+// Of a store of runs, and what is told of the change of a new run: p of both questions.
+struct ExpectedRun {
+  ChangeKind kind;
+  double change;
+  double noise;
+  double freedom;
+  double p;
+  double upper;
+  double detectable;
+};
+
+Judgement check_run(const std::vector<std::vector<double>>& runs, const std::vector<double>& changed,
+                    const ExpectedRun& expected) {
+  Judgement found = judge({.base = newest_runs(runs), .changed = changed, .runs = runs}, {});
+  CHECK(to_string(found.kind) == to_string(expected.kind));
+  CHECK(found.runs == runs.size());
+  CHECK(found.change == about(expected.change));
+  CHECK(found.freedom == about(expected.freedom));
+  REQUIRE(found.bounds);
+  CHECK(found.bounds->noise == about(expected.noise));
+  CHECK(found.bounds->p == about(expected.p));
+  CHECK(found.bounds->upper == about(expected.upper));
+  REQUIRE(found.bounds->detectable);
+  CHECK(*found.bounds->detectable == about(expected.detectable));
+  return found;
+}
+
+TEST_CASE("judge: of a store of few runs, a noise is assumed") {
+  const std::vector<std::vector<double>> one{{100, 101, 99.5}};
+  const Judgement ok = check_run(one, {100.4, 100.9, 101},
+                                 {ChangeKind::ok, 0.006006066007789184, 0.01, 4,
+                                  2 * 0.34688094193992713, 0.03679784475792871, 0.11931044424603895});
+  CHECK(ok.is_assumed);
+  CHECK_FALSE(ok.drift);
+  check_run(one, {110, 109.2, 111},
+            {ChangeKind::regression, 0.09883196005343724, 0.01, 4, 2 * 0.0013169369399605448,
+             0.13246494870112757, 0.11931044424603895});
+  // These captures differ much more than those of the run.
+  check_run(one, {95, 112, 101},
+            {ChangeKind::inconclusive, 0.022600927754853707, 0.01, 4, 2 * 0.33866292897669087,
+             0.13734082567438272, 0.4882041781708919});
+  check_run({{100, 101, 99.5}, {102, 102.4, 103}, {99, 98.4, 98.8}}, {104, 105, 104.5},
+            {ChangeKind::inconclusive, 0.0403852669675755, 0.01390381344888874, 4 + 4.0 / 3,
+             2 * 0.02687603235217542, 0.07411905023972001, 0.10881534551093924});
+}
+
+TEST_CASE("judge: runs that creep are a regression, though the new one alone is none") {
+  const std::vector<std::vector<double>> runs{{99.6},   {100.65}, {100.7},  {101.75}, {101.8},
+                                              {101.85}, {102.9},  {102.95}, {104.0}};
+  const Judgement found = check_run(runs, {103.8}, 
+                                    {ChangeKind::regression, 0.01972700837271737,
+                                     0.007622121300415046, 4 + 2 * 8.0 / 3,
+                                     2 * 0.0021858491259780857, 0.03479495212987627,
+                                     0.04060764720383966});
+  CHECK(found.is_drift);
+  CHECK_FALSE(found.is_assumed);
+  REQUIRE(found.drift);
+  CHECK(*found.drift == about(0.021809023442626623));
+  const std::vector<std::vector<double>> fewer(runs.begin() + 1, runs.end());
+  CHECK_FALSE(judge({.base = newest_runs(fewer), .changed = {103.8}, .runs = fewer}, {}).drift);
+}
+
+TEST_CASE("judge: of a store, the newest 20 runs count, and the first 5 for the drift") {
+  std::vector<std::vector<double>> runs;
+  for (int i = 0; i < 25; ++i)
+    runs.push_back({100 + (i * 7 % 5 - 2) * 0.8, 100 + (i * 3 % 7 - 3) * 0.5});
+  const Judgement found = check_run(runs, {100.5, 99.8}, 
+                                    {ChangeKind::ok, 0.001801404053223681, 0.007792749542470939,
+                                     4 + 2 * 19.0 / 3, 2 * 0.4122081461221263, 0.015830880207383703,
+                                     0.03478057400598893});
+  REQUIRE(found.drift);
+  CHECK(*found.drift == about(0.0009168790685684587));
+  check_run(runs, {107, 107.5},
+            {ChangeKind::regression, 0.07282640846860958, 0.007792749542470939, 4 + 2 * 19.0 / 3,
+             2 * 5.673374035566652e-08, 0.08785053645871554, 0.03478057400598893});
+}
+
+TEST_CASE("judge: what would pass in a store is inconclusive if the mean of all steps rose") {
+  const std::vector<std::vector<double>> runs{{100, 101}, {100.5, 100.2}, {100.1, 100.6}};
+  Samples samples{.base = newest_runs(runs),
+                  .changed = {100.2, 100.4},
+                  .base_of_all = newest_runs(runs),
+                  .changed_of_all = {112, 112.3},
+                  .runs = runs,
+                  .runs_of_all = runs};
+  const Judgement found = judge(samples, {});
+  CHECK(found.kind == ChangeKind::inconclusive);
+  CHECK(found.is_vetoed);
+  samples.changed_of_all = {104, 104.3};
+  CHECK(judge(samples, {}).kind == ChangeKind::ok);
+}
+
 TEST_CASE("judge_family: the metrics share one chance of a false alarm") {
   const std::vector<double> base{100, 101, 99};
   const std::vector<Judgement> found = judge_family({{{base, {110, 111, 109}}},

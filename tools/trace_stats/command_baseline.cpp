@@ -117,14 +117,14 @@ ExitCode run_baseline(BaselineSettings& options) {
   CaptureReading reading = options.reading;
   reading.memory = true;
   CaptureReader reader(reading);
-  if (options.appends) reader.know("baseline", baseline.captures);
+  if (options.appends)
+    for (const std::vector<Capture>& run : baseline.runs) reader.know("baseline", run);
   SideCaptures read = reader.read("baseline", options.captures);
   if (!tool_team().is_first()) return ExitCode::done;
-  if (options.accepts)
-    baseline.accept(options.reason, std::move(read.captures));
-  else
-    baseline.append(std::move(read.captures));
-  if (values_of(baseline.captures).empty())
+  if (options.accepts) baseline.accept(options.reason);
+  for (std::vector<Capture>& run : read.earlier_runs) baseline.append(std::move(run));
+  baseline.append(std::move(read.captures));
+  if (values_of(baseline.runs.back()).empty())
     throw Error(path, fmt::format("would count in no comparison, so it is not written: no capture "
                                   "has {} steps with a length; record more steps a capture",
                                   kLeastSteps + 1));
@@ -151,11 +151,12 @@ void add_baseline(CLI::App& app, Work& work) {
       ->type_name("")
       ->required();
   command->add_flag("--append", options->appends,
-                    "Add the captures to those in the file\nIt keeps the newest 20.");
+                    "Add the captures to those in the file, as a run of the same version\n"
+                    "It keeps the first 5 runs and the newest 20.");
   command
       ->add_option("--reason", options->reason,
                    "With accept: why the version changes\n"
-                   "The file keeps it, and the numbers of the older version for the noise.")
+                   "The file keeps it.")
       ->type_name("REASON");
   add_output(*command, options->reading.output);
   add_threads(*command, options->reading.threads);

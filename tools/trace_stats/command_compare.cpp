@@ -40,6 +40,7 @@ struct CompareSettings : CommonOptions {
   std::vector<std::string> confirm;  // BASE and NEW of a second look
   std::vector<std::string> allowed;
   CompareOptions compare;
+  bool by_run = false;
   bool has_gate = false;
   bool passes_inconclusive = false;
   std::int64_t top = 20;
@@ -141,14 +142,17 @@ ExitCode run_compare(CompareSettings& options) {
   take_sides(options);
   CaptureReader reader({options.output, options.threads, options.keep_going,
                         needs_memory(options.compare.gates), options.verbosity});
-  SideCaptures base = reader.read("base", options.base);
-  SideCaptures changed = reader.read("new", options.changed);
-  ComparedSides sides{std::move(base.captures), std::move(changed.captures)};
-  for (auto* const side : {&base, &changed})
-    for (std::vector<double>& version : side->history)
-      sides.older_steps.push_back(std::move(version));
-  for (const std::string& argument : with_baselines_of_folders(options.history))
-    sides.history.push_back(reader.read("history", {argument}).captures);
+  ComparedSides sides = reader.read_sides(options.base, options.changed);
+  sides.is_by_run |= options.by_run;
+  if (sides.has_runs() && (!options.history.empty() || !options.confirm.empty()))
+    throw UsageError(
+        "--history and --confirm do not go with runs: captures of another version or of one more "
+        "day show nothing of the noise between runs");
+  for (const std::string& argument : with_baselines_of_folders(options.history)) {
+    SideCaptures version = reader.read("history", {argument});
+    for (std::vector<Capture>& run : version.earlier_runs) sides.history.push_back(std::move(run));
+    sides.history.push_back(std::move(version.captures));
+  }
   if (!options.confirm.empty()) {
     sides.base_again = reader.read("base", {options.confirm[0]}).captures;
     sides.changed_again = reader.read("new", {options.confirm[1]}).captures;
@@ -179,6 +183,9 @@ void add_sides(CLI::App& command, CompareSettings& options) {
       .add_option("--history", options.history,
                   "Further captures of one older version, for the noise alone")
       ->type_name("PATH");
+  command.add_flag("--by-run", options.by_run,
+                   "The captures of a side are one run, of another day than the other side: judge "
+                   "by the noise between runs. So it is with a baseline of several runs");
   command
       .add_option("--confirm", options.confirm,
                   "Further captures of both sides, for a second look if the first leaves a doubt")

@@ -127,8 +127,7 @@ ExitCode write_comparison(const ReportCommand& command, const CaptureReading& re
     throw UsageError("--base and --new go together: name the captures of both sides");
   refuse_page_on_terminal(reading.output);
   CaptureReader reader(reading);
-  const ComparedSides sides{reader.read("base", command.base).captures,
-                            reader.read("new", command.changed).captures};
+  const ComparedSides sides = reader.read_sides(command.base, command.changed);
   if (!tool_team().is_first()) return ExitCode::done;
   const Comparison found = compare(sides, {});
   const std::string words =

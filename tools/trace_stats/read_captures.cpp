@@ -205,15 +205,30 @@ SideCaptures CaptureReader::read(const std::string& side, const Paths& arguments
       continue;
     }
     Baseline baseline = read_baseline(argument);
-    for (OlderVersion& version : baseline.older)
-      found.history.push_back(std::move(version.numbers));
-    for (Capture& capture : baseline.captures) found.captures.push_back(std::move(capture));
+    for (Capture& capture : baseline.runs.back()) found.captures.push_back(std::move(capture));
+    baseline.runs.pop_back();
+    for (std::vector<Capture>& run : baseline.runs) found.earlier_runs.push_back(std::move(run));
   }
   std::vector<Capture> captures = read_all(side, paths);
   if (arguments.size() == 1) refuse_folders_of_ranks(arguments.front(), captures);
   for (Capture& capture : captures) found.captures.push_back(std::move(capture));
+  for (std::vector<Capture>& run : found.earlier_runs) drop_copies(side, run);
+  std::erase_if(found.earlier_runs, [](const auto& run) { return run.empty(); });
   drop_copies(side, found.captures);
   return found;
+}
+
+ComparedSides CaptureReader::read_sides(const Paths& base, const Paths& changed) {
+  SideCaptures some = read("base", base);
+  SideCaptures others = read("new", changed);
+  if (!others.earlier_runs.empty())
+    say(kToolName, Tone::note,
+        fmt::format("{}: the newest of its {} runs is compared", changed.front(),
+                    others.earlier_runs.size() + 1));
+  ComparedSides sides{std::move(some.captures), std::move(others.captures)};
+  sides.earlier_runs = std::move(some.earlier_runs);
+  sides.is_by_run = !others.earlier_runs.empty();
+  return sides;
 }
 
 Paths CaptureReader::paths_of(const std::string& side, const std::string& name) const {

@@ -8,6 +8,7 @@
 
 #include "common/terminal.h"
 #include "comparison/captures/capture.h"
+#include "comparison/judge_sides.h"
 
 #include <cstdint>
 #include <map>
@@ -29,7 +30,7 @@ struct CaptureReading {
 
 struct SideCaptures {
   std::vector<Capture> captures;
-  std::vector<std::vector<double>> history;  // of the older versions in baselines
+  std::vector<std::vector<Capture>> earlier_runs;  // in baselines, before their newest
 };
 
 // Puts the baselines in the place of each folder that has some: a store of one file a version.
@@ -45,6 +46,9 @@ class CaptureReader {
   // Leaves out copies, with a word: a capture that a side has already, or as history one of any
   // side. Counted twice, a capture would make the noise look smaller than it is.
   SideCaptures read(const std::string& side, const std::vector<std::string>& arguments);
+  // Reads both sides of a comparison. Of a new side with several runs, the newest is compared.
+  ComparedSides read_sides(const std::vector<std::string>& base,
+                           const std::vector<std::string>& changed);
   // Takes these for captures that the side has already.
   void know(const std::string& side, const std::vector<Capture>& captures);
   // Returns the paths from which the side's capture of that name was read; none if it came from a

@@ -25,9 +25,9 @@ namespace traceloom {
 namespace {
 
 constexpr std::string_view kBegin = "{\"traceloom_baseline\":";
-constexpr std::int64_t kVersion = 3;
-constexpr std::int64_t kOneContent = 2;  // the last version that does not know what ran in steps
-constexpr std::int64_t kRowsByRank = 1;  // the version in which each rank has all of its rows
+constexpr std::int64_t kVersion = 4;
+constexpr std::int64_t kOneRun = 3;  // the last version in which all captures are one run
+constexpr std::int64_t kOneContent = 2;  // the version that does not know what ran in steps
 constexpr std::size_t kMostText = std::size_t{512} << 20;
 // 20 captures of 4,096 ranks with 500 rows have less. A crafted file asks for more.
 constexpr std::size_t kMostRowBytes = std::size_t{2} << 30;
@@ -136,13 +136,8 @@ void write_rank(JsonWriter& json, const RowNumbers& numbers, SharedRows& shared,
   if (std::exchange(shared.is_first, false)) shared.sequence = rank.sequence;
 }
 
-void write_capture(JsonWriter& json, StringTable& texts, const Capture& capture) {
+void write_steps(JsonWriter& json, StringTable& texts, const Capture& capture) {
   json.member("name", capture.name);
-  json.member("world_size", capture.world_size);
-  write_list(json, "devices", capture.devices);
-  write_list(json, "producers", capture.producers);
-  json.member("has_python", capture.has_python);
-  json.member("peak_bytes", capture.peak_bytes);
   write_list(json, "steps_ns", capture.steps_ns);
   json.begin_array("contents");
   for (const StepContent& content : capture.contents.different) {
@@ -152,6 +147,15 @@ void write_capture(JsonWriter& json, StringTable& texts, const Capture& capture)
   }
   json.end_array();
   write_list(json, "content_of_steps", capture.contents.of_step);
+}
+
+void write_capture(JsonWriter& json, StringTable& texts, const Capture& capture) {
+  write_steps(json, texts, capture);
+  json.member("world_size", capture.world_size);
+  write_list(json, "devices", capture.devices);
+  write_list(json, "producers", capture.producers);
+  json.member("has_python", capture.has_python);
+  json.member("peak_bytes", capture.peak_bytes);
   json.begin_array("shapes");
   for (const ShapeTime& shape : capture.shapes)
     write_numbers(json, {texts.intern(shape.op), texts.intern(shape.shapes), shape.ns});
@@ -173,23 +177,20 @@ class BaselineReader {
 
   Baseline read() {
     const std::int64_t form = integer(member(text_.root(), "traceloom_baseline").text());
-    if (form < kRowsByRank || form > kVersion) fail("is a baseline of another version");
-    has_rows_by_rank_ = form == kRowsByRank;
+    if (form < kOneContent || form > kVersion) fail("is a baseline of another version");
     has_contents_ = form > kOneContent;
     for (const JsonValue text : member(text_.root(), "texts").elements())
       texts_.push_back(text.string());
-    Baseline baseline;
-    for (const JsonValue version : member(text_.root(), "older").elements()) {
-      OlderVersion older{member(version, "reason").string(), {}};
-      for (const JsonValue one : member(version, "numbers").elements())
-        older.numbers.push_back(
-            number(one.text(), std::numeric_limits<double>::denorm_min(), "length"));
-      baseline.older.push_back(std::move(older));
-    }
-    baseline.reason = member(text_.root(), "reason").string();
+    Baseline baseline{member(text_.root(), "reason").string()};
+    if (form > kOneRun)
+      for (const JsonValue run : member(text_.root(), "earlier_runs").elements())
+        for (auto& captures = baseline.runs.emplace_back(); const JsonValue one : run.elements())
+          captures.push_back(read_steps(one));
+    auto& newest = baseline.runs.emplace_back();
     for (const JsonValue capture : member(text_.root(), "captures").elements())
-      baseline.captures.push_back(read_capture(capture));
-    if (baseline.captures.empty()) fail("has no captures");
+      newest.push_back(read_capture(capture));
+    for (const std::vector<Capture>& run : baseline.runs)
+      if (run.empty()) fail("has no captures");
     return baseline;
   }
 
@@ -204,18 +205,13 @@ class BaselineReader {
     return value;
   }
 
-  // Reads the whole text as a number of at least `least`; `noun` says what it is.
-  template <typename Number>
-  Number number(std::string_view text, Number least, std::string_view noun) const {
-    Number value{};
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || stop != text.data() + text.size() || !(value >= least))
-      fail(fmt::format("is no whole baseline: '{}' is not a {}", text.substr(0, 40), noun));
-    return value;
-  }
-
+  // Reads the whole text as a number of at least `least`.
   std::int64_t integer(std::string_view text, std::int64_t least = 0) const {
-    return number(text, least, "number");
+    std::int64_t value = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || stop != text.data() + text.size() || value < least)
+      fail(fmt::format("is no whole baseline: '{}' is not a number", text.substr(0, 40)));
+    return value;
   }
 
   std::vector<std::int64_t> integers(JsonValue list, std::int64_t least = 0) const {
@@ -251,11 +247,6 @@ class BaselineReader {
       key = shared_key(
           {static_cast<Role>(role), text(op), text(name), module == kNoModule ? "" : text(module)});
     return key;
-  }
-
-  // A row without a module ends before it.
-  static std::int64_t module_in(const std::vector<std::int64_t>& row, std::size_t place) {
-    return row.size() > place ? row[place] : kNoModule;
   }
 
   void take_room(std::size_t bytes) {
@@ -313,15 +304,8 @@ class BaselineReader {
     SharedRows& shared = all[place_of(rank.content)];
     const bool is_first = std::exchange(shared.is_first, false);
     rank.steps = static_cast<std::size_t>(integer(member(object, "steps").text()));
-    if (has_rows_by_rank_) {
-      for (const JsonValue list : member(object, "rows").elements()) {
-        const std::vector<std::int64_t> row = columns(list, 6, 7);
-        add_row(rank, {key(row[0], row[1], row[2], module_in(row, 6)), row[3], row[4], row[5]});
-      }
-    } else {
-      read_rows(object, keys, shared, rank);
-    }
-    if (is_first || has_rows_by_rank_ || object["sequence"].is_there())
+    read_rows(object, keys, shared, rank);
+    if (is_first || object["sequence"].is_there())
       for (const std::int64_t row : integers(member(object, "sequence")))
         rank.sequence.push_back(static_cast<std::uint32_t>(std::min(row, kNoRow)));
     else
@@ -339,13 +323,16 @@ class BaselineReader {
     return static_cast<std::uint32_t>(number);
   }
 
-  StepContents read_contents(JsonValue object, std::size_t steps) const {
+  StepContents read_contents(JsonValue object, std::size_t steps) {
     StepContents contents;
     constexpr const char* kMissing = "is no whole baseline: what ran in a step is missing";
     for (const JsonValue list : member(object, "contents").elements()) {
       if (contents.count() == kMostContents) fail(kMissing);
       std::set<std::string> names;
-      for (const std::int64_t name : integers(list)) names.insert(text(name));
+      for (const std::int64_t name : integers(list)) {
+        take_room(text(name).size());
+        names.insert(text(name));
+      }
       contents.different.emplace_back(names.begin(), names.end());
     }
     for (const JsonValue one : member(object, "content_of_steps").elements())
@@ -355,9 +342,17 @@ class BaselineReader {
     return contents;
   }
 
-  Capture read_capture(JsonValue object) {
+  Capture read_steps(JsonValue object) {
     Capture capture;
     capture.name = member(object, "name").string();
+    capture.steps_ns = integers(member(object, "steps_ns"));
+    capture.value_ns = capture_value(capture.steps_ns);
+    if (has_contents_) capture.contents = read_contents(object, capture.steps_ns.size());
+    return capture;
+  }
+
+  Capture read_capture(JsonValue object) {
+    Capture capture = read_steps(object);
     capture.world_size = integer(member(object, "world_size").text());
     capture.devices = names(member(object, "devices"));
     capture.producers = names(member(object, "producers"));
@@ -365,19 +360,16 @@ class BaselineReader {
     // Older baselines do not have it.
     if (const std::string_view peak = object["peak_bytes"].text(); !peak.empty() && peak != "null")
       capture.peak_bytes = integer(peak);
-    capture.steps_ns = integers(member(object, "steps_ns"));
-    capture.value_ns = capture_value(capture.steps_ns);
-    if (has_contents_) capture.contents = read_contents(object, capture.steps_ns.size());
     for (const JsonValue list : member(object, "shapes").elements()) {
       const std::vector<std::int64_t> shape = columns(list, 3, 3);
       capture.shapes.push_back({text(shape[0]), text(shape[1]), shape[2]});
     }
     std::vector<SharedKey> keys;
-    if (!has_rows_by_rank_)
-      for (const JsonValue list : member(object, "rows").elements()) {
-        const std::vector<std::int64_t> row = columns(list, 3, 4);
-        keys.push_back(key(row[0], row[1], row[2], module_in(row, 3)));
-      }
+    for (const JsonValue list : member(object, "rows").elements()) {
+      const std::vector<std::int64_t> row = columns(list, 3, 4);
+      // A row without a module ends before it.
+      keys.push_back(key(row[0], row[1], row[2], row.size() > 3 ? row[3] : kNoModule));
+    }
     std::vector<SharedRows> shared(1 + capture.contents.count(), SharedRows(keys.size()));
     for (const JsonValue rank : member(object, "ranks").elements())
       capture.ranks.push_back(read_rank(rank, keys, shared));
@@ -391,7 +383,6 @@ class BaselineReader {
   static constexpr std::int64_t kNoModule = -1;
   static constexpr std::int64_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
-  bool has_rows_by_rank_ = false;
   bool has_contents_ = false;
   std::vector<std::string> texts_;
   std::map<std::array<std::int64_t, 4>, SharedKey> keys_;  // by the numbers in the file
@@ -399,44 +390,48 @@ class BaselineReader {
   std::size_t shared_room_ = kMostSharedBytes;
 };
 
+// Erases the first elements from `place` on until `most` are left.
 template <typename List>
-void keep_last(List& list, std::size_t count) {
-  if (list.size() > count)
-    list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(list.size() - count));
+void keep_last(List& list, std::size_t most, std::size_t place = 0) {
+  const auto begin = list.begin() + static_cast<std::ptrdiff_t>(place);
+  if (list.size() > most) list.erase(begin, begin + static_cast<std::ptrdiff_t>(list.size() - most));
 }
 
 }  // namespace
 
-void Baseline::append(std::vector<Capture> more) {
-  for (Capture& capture : more) captures.push_back(std::move(capture));
-  keep_last(captures, kMostCaptures);
+void Baseline::append(std::vector<Capture> run) {
+  if (run.empty()) return;
+  keep_last(run, kMostCaptures);
+  runs.push_back(std::move(run));
+  keep_last(runs, kFirstRuns + kNewestRuns, kFirstRuns);
 }
 
-void Baseline::accept(const std::string& why, std::vector<Capture> first) {
-  OlderVersion version{reason, values_of(captures)};
-  if (!version.numbers.empty()) older.push_back(std::move(version));
-  keep_last(older, kMostVersions);
+void Baseline::accept(const std::string& why) {
   reason = why;
-  captures.clear();
-  append(std::move(first));
+  runs.clear();
 }
 
 std::string baseline_json(const Baseline& baseline) {
   StringTable texts;
+  std::string earlier;
+  JsonWriter of_earlier(earlier);
+  of_earlier.begin_array();
+  for (std::size_t i = 0; i + 1 < baseline.runs.size(); ++i)
+    write_objects(of_earlier, baseline.runs[i],
+                  [&](const Capture& capture) { write_steps(of_earlier, texts, capture); });
+  of_earlier.end_array();
   std::string captures;
   JsonWriter of_captures(captures);
-  write_objects(of_captures, baseline.captures,
+  write_objects(of_captures, baseline.runs.back(),
                 [&](const Capture& capture) { write_capture(of_captures, texts, capture); });
   const std::string text = json_object([&](JsonWriter& json) {
     json.member("traceloom_baseline", kVersion);
     json.member("reason", baseline.reason);
-    write_objects(json, "older", baseline.older, [&](const OlderVersion& version) {
-      json.member("reason", version.reason);
-      write_list(json, "numbers", version.numbers);
-    });
     json.begin_array("texts");
     for (std::uint32_t number = 0; number < texts.size(); ++number) json.value(texts[number]);
     json.end_array();
+    json.key("earlier_runs");
+    json.raw(earlier);
     json.key("captures");
     json.raw(captures);
   });

@@ -1,13 +1,15 @@
 // Baseline: captures of a version in one small file, so that later versions can be compared with it
 // without its traces.
 //
-//   Baseline baseline{.reason = "first", .captures = {make_capture(run, "c0")}};
+//   Baseline baseline;
+//   baseline.append({make_capture(run, "c0")});
 //   const std::string text = baseline_json(baseline);      // written to base.json
-//   compare({read_baseline("base.json").captures, changed}, {})
+//   compare({read_baseline("base.json").runs.back(), changed}, {})
 //
-// It holds all that a comparison needs, so the answer is the same as with the traces. The file is
-// JSON, described in docs/commands/baseline.md; a later version of the tools reads it or refuses
-// it. Captures of accepted older versions keep only their number: they show the noise.
+// It holds all that a comparison needs, so the answer is the same as with the traces. Captures of
+// one call are a run: they share day and machine. A file of several runs is a store, which shows
+// the noise between runs; the runs before the newest one have only their steps. The file is JSON,
+// described in docs/commands/baseline.md; a later version of the tools reads it or refuses it.
 #pragma once
 
 #include "comparison/captures/capture.h"
@@ -18,23 +20,17 @@
 
 namespace traceloom {
 
-inline constexpr std::size_t kMostCaptures = 20;  // of a version; older ones are left out
-inline constexpr std::size_t kMostVersions = 20;  // older versions
-
-struct OlderVersion {
-  std::string reason;           // why it was accepted
-  std::vector<double> numbers;  // Capture::value_ns of its captures
-};
+inline constexpr std::size_t kMostCaptures = 20;  // of a run; older ones are left out
 
 struct Baseline {
-  std::vector<OlderVersion> older = {};  // oldest first
-  std::string reason = {};               // why this version was accepted
-  std::vector<Capture> captures = {};
+  std::string reason = {};                      // why this version was accepted; "" for the first
+  std::vector<std::vector<Capture>> runs = {};  // of this version, oldest first
 
-  // Adds captures of the same version; the oldest go if they are too many.
-  void append(std::vector<Capture> more);
-  // Begins a version; the captures so far become an older one.
-  void accept(const std::string& why, std::vector<Capture> first);
+  // Adds a run of the same version. The first kFirstRuns and the newest kNewestRuns stay. No
+  // captures are no run.
+  void append(std::vector<Capture> run);
+  // Begins a version, which has no runs yet.
+  void accept(const std::string& why);
 };
 
 std::string baseline_json(const Baseline& baseline);

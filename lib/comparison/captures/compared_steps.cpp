@@ -9,24 +9,28 @@
 namespace traceloom {
 namespace {
 
-using CaptureList = std::vector<Capture>;
+// The captures of a side that have a number.
+using CountedCaptures = std::vector<const Capture*>;
+
+void add_counted(const std::vector<Capture>& captures, CountedCaptures& counted) {
+  for (const Capture& capture : captures)
+    if (capture.value_ns) counted.push_back(&capture);
+}
 
 // Returns the contents that all captures of a side have in their used steps; none if one does not
 // say what ran.
-std::vector<StepContent> kinds_of_side(const CaptureList& side, std::size_t count) {
+std::vector<StepContent> kinds_of_side(const CountedCaptures& side, std::size_t count) {
   std::map<StepContent, std::size_t> captures;
-  std::size_t counted = 0;
-  for (const Capture& capture : side) {
-    if (!capture.value_ns) continue;
-    ++counted;
-    if (capture.contents.of_step.empty()) return {};
+  for (const Capture* const capture : side) {
+    const StepContents& contents = capture->contents;
+    if (contents.of_step.empty()) return {};
     std::set<std::uint32_t> has;
-    for (std::size_t i = 1; i < count; ++i) has.insert(capture.contents.of_step[i]);
-    for (const std::uint32_t content : has) ++captures[capture.contents.different[content]];
+    for (std::size_t i = 1; i < count; ++i) has.insert(contents.of_step[i]);
+    for (const std::uint32_t content : has) ++captures[contents.different[content]];
   }
   std::vector<StepContent> kinds;
   for (const auto& [content, number] : captures)
-    if (number == counted) kinds.push_back(content);
+    if (number == side.size()) kinds.push_back(content);
   return kinds;
 }
 
@@ -50,13 +54,19 @@ std::vector<std::uint32_t> pair_kinds(const std::vector<StepContent>& some,
 
 }  // namespace
 
-ComparedSteps::ComparedSteps(const CaptureList& base, const CaptureList& changed) {
-  for (const CaptureList* const side : {&base, &changed})
-    for (const Capture& capture : *side)
-      if (capture.value_ns) count = std::min(count, capture.steps_ns.size());
-  if (count == kAllSteps) return;
-  const std::vector<StepContent> of_base = kinds_of_side(base, count);
-  const std::vector<StepContent> of_changed = kinds_of_side(changed, count);
+ComparedSteps::ComparedSteps(const std::vector<Capture>& base, const std::vector<Capture>& changed,
+                             const std::vector<std::vector<Capture>>& earlier) {
+  CountedCaptures some;
+  CountedCaptures others;
+  for (const std::vector<Capture>& run : earlier) add_counted(run, some);
+  add_counted(base, some);
+  add_counted(changed, others);
+  CountedCaptures all = some;
+  all.insert(all.end(), others.begin(), others.end());
+  for (const Capture* const capture : all) count = std::min(count, capture->steps_ns.size());
+  if (all.empty()) return;
+  const std::vector<StepContent> of_base = kinds_of_side(some, count);
+  const std::vector<StepContent> of_changed = kinds_of_side(others, count);
   base_kinds = of_base.size();
   changed_kinds = of_changed.size();
   if (base_kinds < 2 || base_kinds != changed_kinds || base_kinds > kMostStepKinds) return;
@@ -68,16 +78,15 @@ ComparedSteps::ComparedSteps(const CaptureList& base, const CaptureList& changed
   const std::map<StepContent, std::size_t> known = kinds_;
   std::vector<StepContent> of_both;
   for (const auto& [content, kind] : known) of_both.push_back(content);
-  for (const CaptureList* const side : {&base, &changed})
-    for (const Capture& capture : *side)
-      for (const StepContent& one : capture.contents.different)
-        kinds_.try_emplace(one, known.at(of_both[nearest_content(one, of_both)]));
+  for (const Capture* const capture : all)
+    for (const StepContent& one : capture->contents.different)
+      kinds_.try_emplace(one, known.at(of_both[nearest_content(one, of_both)]));
   shares.assign(base_kinds, 0);
-  for (const CaptureList* const side : {&base, &changed})
-    for (const Capture& capture : *side)
-      if (const auto all = lengths(capture); capture.value_ns)
-        for (std::size_t kind = 0; kind < all.size(); ++kind)
-          shares[kind] += static_cast<std::int64_t>(all[kind].size());
+  for (const Capture* const capture : all) {
+    const std::vector<std::vector<std::int64_t>> by_kind = lengths(*capture);
+    for (std::size_t kind = 0; kind < by_kind.size(); ++kind)
+      shares[kind] += static_cast<std::int64_t>(by_kind[kind].size());
+  }
 }
 
 std::vector<std::size_t> ComparedSteps::kinds_of(const Capture& capture) const {

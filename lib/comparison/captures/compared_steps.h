@@ -13,7 +13,7 @@
 // to the kind with which it has most in common. So do kinds of both sides belong together, since a
 // kernel may have another name in the new version. All steps are one kind where the sides have not
 // as many kinds, or more than kMostStepKinds, or two have nothing in common, or a capture does not
-// say what ran in its steps.
+// say what ran in its steps. Captures of earlier runs of the base are among those of its side.
 #pragma once
 
 #include "comparison/captures/capture.h"
@@ -48,7 +48,8 @@ class ComparedSteps {
   // All steps, of one kind.
   ComparedSteps() = default;
   // Of the captures that have a number, each of `count` steps.
-  ComparedSteps(const std::vector<Capture>& base, const std::vector<Capture>& changed);
+  ComparedSteps(const std::vector<Capture>& base, const std::vector<Capture>& changed,
+                const std::vector<std::vector<Capture>>& earlier = {});
 
   std::size_t count = kAllSteps;           // with the first: as many as the shortest capture has
   std::vector<std::int64_t> shares = {1};  // of each kind: the used steps of both sides

@@ -275,6 +275,52 @@ Spread spread_of(const std::vector<double>& base, const std::vector<double>& cha
   return spread;
 }
 
+// Returns the numbers of runs, on the scale, from the place `first` on.
+std::vector<double> means_of_runs(const std::vector<std::vector<double>>& runs, const Scale& scale,
+                                  std::size_t first = 0) {
+  std::vector<double> means;
+  for (std::size_t i = first; i < runs.size(); ++i) means.push_back(mean(scale.numbers(runs[i])));
+  return means;
+}
+
+std::size_t first_of_newest(const std::vector<std::vector<double>>& runs) {
+  return runs.size() - std::min(runs.size(), kNewestRuns);
+}
+
+// `changed` are the captures of the new run, on the scale.
+Spread spread_of_runs(const std::vector<std::vector<double>>& runs,
+                      const std::vector<double>& changed, const JudgeOptions& options) {
+  constexpr double kTwiceAsMuch = 4;  // of variances
+  const Scale scale(options.scale);
+  const std::size_t first = first_of_newest(runs);
+  const std::vector<double> means = means_of_runs(runs, scale, first);
+  const auto count = static_cast<double>(means.size());
+  const double assumed = options.noise.value_or(kAssumedNoise);
+  double squares = kAssumedRuns * assumed * assumed;
+  for (std::size_t i = 1; i < means.size(); ++i)
+    squares += (means[i] - means[i - 1]) * (means[i] - means[i - 1]) / 3;
+  Spread spread;
+  spread.freedom = kAssumedRuns + 2 * (count - 1) / 3;
+  spread.noise = std::sqrt(squares / spread.freedom);
+  double variance = spread.noise * spread.noise * (1 + 1 / count);
+  Pool within;
+  for (std::size_t i = first; i < runs.size(); ++i) within.add(scale.numbers(runs[i]));
+  if (within.freedom > 0 && changed.size() > 1) {
+    const double usual = within.squares / static_cast<double>(within.freedom);
+    const double own = variance_of_mean(changed);
+    const auto captures = static_cast<double>(changed.size());
+    if (own * captures > kTwiceAsMuch * usual) variance += own - usual / captures;
+  }
+  spread.error = std::sqrt(variance);
+  return spread;
+}
+
+Spread spread_between(const std::vector<double>& base, const std::vector<double>& changed,
+                      const Samples& samples, const JudgeOptions& options) {
+  return samples.runs.empty() ? spread_of(base, changed, samples, options)
+                              : spread_of_runs(samples.runs, changed, options);
+}
+
 // Where nothing shows the noise of the means of all steps, their rise alone decides.
 void veto(const Samples& samples, const JudgeOptions& options, Judgement& found) {
   constexpr double kMostChance = 0.05;
@@ -286,13 +332,43 @@ void veto(const Samples& samples, const JudgeOptions& options, Judgement& found)
   found.change_of_all = scale.change_of(change);
   const bool passes = found.kind == ChangeKind::ok || found.kind == ChangeKind::improvement;
   if (!passes || change < scale.distance(options.limit)) return;
-  const Spread spread = spread_of(base, changed, {}, {.scale = options.scale});
+  const Spread spread =
+      spread_between(base, changed, {.runs = samples.runs_of_all}, {.scale = options.scale});
   found.is_vetoed =
       spread.freedom == 0 || StudentsT(spread.freedom).tail(change / spread.error) < kMostChance;
   if (found.is_vetoed) found.kind = ChangeKind::inconclusive;
 }
 
+// Asks whether the newest runs of a store are slower than the first ones: `new_run` is on the
+// scale, and alpha that of this question.
+void judge_drift(const Samples& samples, double new_run, double alpha, const JudgeOptions& options,
+                 Judgement& found) {
+  if (samples.runs.size() + 1 < 2 * kFirstRuns) return;
+  const Scale scale(options.scale);
+  const std::vector<double> all = means_of_runs(samples.runs, scale);
+  const std::vector<double> first(all.begin(), all.begin() + kFirstRuns);
+  std::vector<double> newest(all.end() - (kFirstRuns - 1), all.end());
+  newest.push_back(new_run);
+  const double change = mean(newest) - mean(first);
+  const Spread spread = spread_of(first, newest, {}, {.scale = options.scale});
+  const double p = StudentsT(spread.freedom).tail(change / spread.error);
+  found.drift = scale.change_of(change);
+  found.bounds->p = std::min(found.bounds->p, 2 * p);
+  if (found.kind == ChangeKind::regression || change < scale.distance(options.floor) || p >= alpha)
+    return;
+  found.kind = ChangeKind::regression;
+  found.is_drift = true;
+}
+
 }  // namespace
+
+std::vector<double> newest_runs(const std::vector<std::vector<double>>& runs) {
+  const Scale scale(ChangeScale::relative);
+  std::vector<double> numbers;
+  for (const double mean : means_of_runs(runs, scale, first_of_newest(runs)))
+    numbers.push_back(scale.number_of(mean));
+  return numbers;
+}
 
 std::string_view to_string(ChangeKind kind) {
   static constexpr std::array<std::string_view, 5> kNames{"OK", "IMPROVEMENT", "REGRESSION",
@@ -305,9 +381,11 @@ Judgement judge(const Samples& samples, const JudgeOptions& options) {
   const std::vector<double> base = scale.numbers(samples.base);
   const std::vector<double> changed = scale.numbers(samples.changed);
   const double change = mean(changed) - mean(base);
-  const Spread spread = spread_of(base, changed, samples, options);
+  const Spread spread = spread_between(base, changed, samples, options);
+  const bool has_runs = !samples.runs.empty();
 
   Judgement found;
+  found.runs = samples.runs.size();
   found.base = scale.number_of(mean(base));
   found.changed = scale.number_of(mean(changed));
   found.change = scale.change_of(change);
@@ -316,20 +394,27 @@ Judgement judge(const Samples& samples, const JudgeOptions& options) {
   found.floor = options.floor;
   found.limit = options.limit;
   found.freedom = spread.freedom;
-  found.is_assumed = spread.freedom == 0 && options.noise.has_value();
+  found.is_assumed =
+      has_runs ? found.runs < kFirstRuns : spread.freedom == 0 && options.noise.has_value();
   if (spread.freedom > 0 || options.noise) {
-    const double freedom = found.is_assumed ? kKnown : spread.freedom;
+    const double freedom = spread.freedom == 0 ? kKnown : spread.freedom;
     const StudentsT t(freedom);
+    JudgeOptions own = options;
+    if (has_runs) own.alpha /= 2;
     ChangeBounds bounds{.noise = spread.noise, .error = spread.error};
     bounds.p = t.tail(change / bounds.error);
-    bounds.lower = scale.change_of(change - t.quantile(1 - options.alpha) * bounds.error);
-    bounds.upper = scale.change_of(change + t.quantile(options.ok_level) * bounds.error);
+    bounds.lower = scale.change_of(change - t.quantile(1 - own.alpha) * bounds.error);
+    bounds.upper = scale.change_of(change + t.quantile(own.ok_level) * bounds.error);
     if (errors_found(freedom, options))
       bounds.detectable = scale.change_of(detectable(freedom, bounds.error, options));
-    found.kind = kind_of(change, bounds, t, options);
-    if (found.kind == ChangeKind::inconclusive)
+    found.kind = kind_of(change, bounds, t, own);
+    if (found.kind == ChangeKind::inconclusive && !has_runs)
       found.captures_needed = captures_needed(bounds.noise, change, samples.base_is_exact, options);
     found.bounds = bounds;
+    if (has_runs) {
+      found.bounds->p = std::min(1.0, 2 * bounds.p);
+      judge_drift(samples, mean(changed), own.alpha, options, found);
+    }
   }
   veto(samples, options, found);
   return found;
@@ -352,6 +437,8 @@ std::vector<Judgement> judge_family(const std::vector<Question>& questions) {
       one = judge(strict.samples, strict.options);
     } else if (one.kind == ChangeKind::regression) {
       one.kind = ChangeKind::inconclusive;
+      one.is_drift = false;
+      if (one.runs > 0) continue;
       Question strict = questions[order[i]];
       strict.options.alpha /= static_cast<double>(order.size());
       one.captures_needed =
