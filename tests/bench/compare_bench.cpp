@@ -3,12 +3,15 @@
 //   compare_bench                # 1,000 pairs of sides a cell, disjoint captures
 //   compare_bench --pairs 20     # a short run
 //   compare_bench --numbers --pairs 10000   # step times alone, without traces: narrow intervals
+//   compare_bench --settings     # the settings of compare_settings.h alone
 //
 // A capture is a trace file of one rank with 20 steps, written to a folder, read and judged as
 // `trace-stats compare` does it. The noise is a model, not measured on GPUs: captures differ by a
 // lognormal factor, steps by a lognormal AR(1) factor (1.5 %, rho 0.5); 1 % of steps stall for 0.28
 // to 1.4 of a step; the step drifts by 0.3 % in a capture; the first step takes twice as long.
 // Cells of 3, 5 and 10 captures a side share captures; the pairs in one cell never do.
+//
+// A second table has the settings of compare_settings.h, on step times alone.
 //
 // Prints each rate with its 95 % interval (Wilson) beside what was promised. The exit code is 1 if
 // a rate misses its promise at the 99.9 % level, since three of 54 rates would miss at 95 % by
@@ -17,9 +20,11 @@
 // A change as large as the floor is found in at most half of the cases, however low the noise: the
 // estimate lies below the true change as often as above it, and below the floor there is no
 // regression.
+#include "compare_settings.h"
 #include "comparison/comparison.h"
 #include "comparison/judge/judge.h"
 #include "input/input_list.h"
+#include "rates.h"
 #include "support/temporary_folder.h"
 
 #include <CLI/CLI.hpp>
@@ -43,10 +48,6 @@ constexpr std::array<std::size_t, 3> kCaptures{3, 5, 10};
 constexpr std::array<double, 3> kNoises{0.005, 0.01, 0.02};
 constexpr std::array<double, 6> kChanges{0, 0.01, 0.02, 0.03, 0.05, 0.10};
 constexpr double kMostFalseAlarms = 0.01;
-// Quantiles of the normal distribution: for 95 %, and for 99.9 %, because of 54 cells some miss by
-// chance.
-constexpr double kPrinted = 1.959963984540054;
-constexpr double kJudged = 3.290526731491894;
 // Regressions found of 100, simulated with 1,500 pairs a cell: [captures][noise][change].
 constexpr double kPromisedPairs = 1500;
 constexpr double kPromised[3][3][6] = {
@@ -160,18 +161,6 @@ Counts judge_pairs(const std::vector<Capture>& base, const std::vector<Capture>&
   return counts;
 }
 
-struct Interval {
-  double lower;
-  double upper;
-};
-
-// Returns Wilson's interval of a rate found with `n` trials.
-Interval wilson(double rate, double n, double z) {
-  const double middle = (rate + z * z / (2 * n)) / (1 + z * z / n);
-  const double half = z / (1 + z * z / n) * std::sqrt(rate * (1 - rate) / n + z * z / (4 * n * n));
-  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
-}
-
 // The most that a promise lost or gained by rounding: it has whole percents, but 99.6.
 double rounding_of(double promised) {
   return std::abs(promised * 100 - std::round(promised * 100)) < 1e-6 ? 0.005 : 0.0005;
@@ -203,7 +192,7 @@ bool print_cell(std::size_t k, std::size_t noise, std::size_t change, const Coun
   return holds;
 }
 
-int run(std::size_t pairs, bool are_numbers) {
+bool run(std::size_t pairs, bool are_numbers) {
   fmt::print(
       "| noise | captures a side | change | pairs | REGRESSION | 95 % interval | INCONCLUSIVE "
       "| promised | met |\n|--:|--:|--:|--:|--:|--:|--:|--:|:--|\n");
@@ -224,7 +213,7 @@ int run(std::size_t pairs, bool are_numbers) {
       }
     }
   }
-  return holds ? 0 : 1;
+  return holds;
 }
 
 }  // namespace
@@ -238,9 +227,12 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   bool are_numbers = false;
   app.add_flag("--numbers", are_numbers, "Judge step times without writing and reading traces");
+  bool only_settings = false;
+  app.add_flag("--settings", only_settings, "The second table alone");
   CLI11_PARSE(app, argc, argv);
   try {
-    return traceloom::bench::run(pairs, are_numbers);
+    const bool holds = only_settings || traceloom::bench::run(pairs, are_numbers);
+    return traceloom::bench::run_settings(pairs) && holds ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "compare_bench: {}\n", error.what());
     return 2;
