@@ -18,7 +18,6 @@ constexpr std::string_view name_in(std::initializer_list<std::string_view> names
 }
 
 // ByEnum: one value for each value of an enum, whose last one is count_.
-
 //
 //   ByEnum<Role, std::int64_t> ns;
 //   for (const Role role : kAllOf<Role>) ns[role] += 5;

@@ -1,4 +1,4 @@
-// What ran in the steps of a capture.
+// StepContents tells what ran in the steps of a capture.
 #pragma once
 
 #include "analysis/waits/step_roles.h"
