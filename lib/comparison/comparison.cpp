@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -84,17 +85,16 @@ void forbid_differences(const CompareOptions& options, Comparison& found) {
 struct BothSides {
   SideRank base;
   SideRank changed;
-  bool leaves_out_modules = false;
+  ModuleRows modules = ModuleRows::apart;
 };
 
 // Rows name modules only if all captures do: a side without them would lack these rows.
 BothSides both_sides(const ComparedSides& sides, const ComparedSteps& steps, std::int64_t rank) {
   std::set<bool> named = name_modules(sides.base, rank);
   named.merge(name_modules(sides.changed, rank));
-  const bool leaves_out = named.size() == 2;
-  const ModuleRows modules = leaves_out ? ModuleRows::joined : ModuleRows::apart;
+  const ModuleRows modules = named.size() == 2 ? ModuleRows::joined : ModuleRows::apart;
   return {side_rank(sides.base, rank, steps, modules),
-          side_rank(sides.changed, rank, steps, modules), leaves_out};
+          side_rank(sides.changed, rank, steps, modules), modules};
 }
 
 std::vector<std::int64_t> common_ranks(const ComparedSides& sides) {
@@ -183,30 +183,85 @@ std::string structure_of(const RowMatch& match) {
   return match.level == MatchLevel::exact ? "" : "renamed";
 }
 
-// Below it the time of a row is not called changed: captures differ by that much without a reason.
-constexpr double kNamedChange = 0.02;
+// The rows of a rank in each capture, which show the noise of rows.
+class RowNoise {
+ public:
+  RowNoise(const ComparedSides& sides, const BothSides& of, const Comparison& found)
+      : of_(of),
+        base_(by_capture(sides.base, of, found)),
+        changed_(by_capture(sides.changed, of, found)) {}
 
-bool is_named(std::int64_t delta_ns, std::int64_t of_ns) {
-  return std::abs(static_cast<double>(delta_ns)) >= kNamedChange * static_cast<double>(of_ns);
-}
+  // The share of its time from which on a change of a row may have a name. One capture a side shows
+  // no noise.
+  double least_change() const { return base_.size() + changed_.size() > 2 ? 0.02 : 0.05; }
+  // True if chance does not make the sum of the rows of a match differ so. What does not vary on
+  // either side has no noise.
+  template <typename Number>
+  bool shows(const RowMatch& match, Number SideRow::*number) const {
+    constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+    const ChangeKind kind =
+        judge({numbers(base_, of_.base, match.base, number),
+               numbers(changed_, of_.changed, match.changed, number)},
+              {.floor = 0, .limit = kNoLimit, .scale = ChangeScale::units, .noise = 0})
+            .kind;
+    return kind == ChangeKind::regression || kind == ChangeKind::improvement;
+  }
+
+ private:
+  static std::vector<SideRank> by_capture(const std::vector<Capture>& side, const BothSides& of,
+                                          const Comparison& found) {
+    std::vector<SideRank> ranks;
+    for (const Capture& capture : side)
+      ranks.push_back(side_rank({&capture, 1}, of.base.rank, found.steps, of.modules));
+    std::erase_if(ranks, [](const SideRank& rank) { return rank.rows.empty(); });
+    return ranks;
+  }
+
+  // Returns the sum of these rows in each capture.
+  template <typename Number>
+  static std::vector<double> numbers(const std::vector<SideRank>& captures, const SideRank& side,
+                                     const std::vector<std::size_t>& rows,
+                                     Number SideRow::*number) {
+    std::vector<double> sums(captures.size());
+    for (std::size_t i = 0; i < captures.size(); ++i)
+      for (const std::size_t row : rows)
+        for (const SideRow& one :
+             std::ranges::equal_range(captures[i].rows, side.rows[row].key, {}, &SideRow::key))
+          sums[i] += static_cast<double>(one.*number);
+    return sums;
+  }
+
+  const BothSides& of_;
+  std::vector<SideRank> base_;
+  std::vector<SideRank> changed_;
+};
 
 // Returns what makes the time of a row differ that both sides have; "" if nothing is to be named.
-std::string change_of(const RowSums& base, const RowSums& changed) {
-  const std::int64_t delta = changed.step_ns - base.step_ns;
-  const std::int64_t total = changed.total_ns - base.total_ns;
-  if (std::abs(changed.calls - base.calls) > 0.005 * std::max(base.calls, changed.calls))
-    return changed.calls > base.calls ? "more calls" : "fewer calls";
-  const std::int64_t of_ns =
-      std::min(std::max(base.total_ns, base.step_ns), std::max(changed.total_ns, changed.step_ns));
+std::string change_of(const RowDelta& row, const RowMatch& match, const RowNoise& noise) {
+  constexpr double kNamedCalls = 0.005;
+  const RowSums& base = row.base;
+  const RowSums& changed = row.changed;
+  const std::int64_t delta = row.delta_ns();
+  const std::int64_t total = row.total_delta_ns();
+  const double calls = changed.calls - base.calls;
+  if (std::abs(calls) > kNamedCalls * std::max(base.calls, changed.calls) &&
+      noise.shows(match, &SideRow::count))
+    return calls > 0 ? "more calls" : "fewer calls";
+  const auto of_ns = static_cast<double>(
+      std::min(std::max(base.total_ns, base.step_ns), std::max(changed.total_ns, changed.step_ns)));
+  const auto is_named = [&](std::int64_t change, std::int64_t SideRow::*time) {
+    return change != 0 && std::abs(static_cast<double>(change)) >= noise.least_change() * of_ns &&
+           noise.shows(match, time);
+  };
   const bool is_longer = delta > 0;
-  if (total != 0 && is_named(total, of_ns) && (delta == 0 || (total > 0) == is_longer))
+  if ((delta == 0 || (total > 0) == is_longer) && is_named(total, &SideRow::total_ns))
     return total > 0 ? "slower calls" : "faster calls";
-  if (delta == 0 || !is_named(delta, of_ns)) return "";
+  if (!is_named(delta, &SideRow::exclusive_ns)) return "";
   if (base.calls == 0) return is_longer ? "longer" : "shorter";
   return is_longer ? "less hidden" : "more hidden";
 }
 
-RowDelta row_delta(const BothSides& sides, const RowMatch& match) {
+RowDelta row_delta(const BothSides& sides, const RowMatch& match, const RowNoise& noise) {
   RowDelta row;
   row.level = match.level;
   row.role = match.base.empty() ? sides.changed.rows[match.changed.front()].key.role
@@ -226,7 +281,7 @@ RowDelta row_delta(const BothSides& sides, const RowMatch& match) {
   if (!is_one) row.what = structure_of(match);
   // The calls of other joined rows say nothing: a split kernel has more of them.
   if (!is_one && (match.base.size() != 1 || match.changed.size() != 1)) return row;
-  const std::string change = change_of(row.base, row.changed);
+  const std::string change = change_of(row, match, noise);
   row.what += (row.what.empty() || change.empty() ? "" : ", ") + change;
   return row;
 }
@@ -250,9 +305,10 @@ MatchedShares matched_shares(const std::vector<RowDelta>& rows) {
   return shares;
 }
 
-void explain(const BothSides& sides, Comparison& found) {
+void explain(const ComparedSides& all, const BothSides& sides, Comparison& found) {
+  const RowNoise noise(all, sides, found);
   for (const RowMatch& match : match_rows(sides.base, sides.changed))
-    found.rows.push_back(row_delta(sides, match));
+    found.rows.push_back(row_delta(sides, match, noise));
   const auto larger = [](const RowDelta& a, const RowDelta& b) {
     const std::int64_t some = std::abs(a.delta_ns());
     const std::int64_t others = std::abs(b.delta_ns());
@@ -263,7 +319,7 @@ void explain(const BothSides& sides, Comparison& found) {
   };
   std::sort(found.rows.begin(), found.rows.end(), larger);
   found.matched = matched_shares(found.rows);
-  found.leaves_out_modules = sides.leaves_out_modules;
+  found.leaves_out_modules = sides.modules == ModuleRows::joined;
 }
 
 bool has_steps(const Capture& capture) {
@@ -320,7 +376,7 @@ Comparison compare(const ComparedSides& all, const CompareOptions& options) {
   }
   choose_rank(found);
   if (const RankDelta* const rank = found.shown_rank())
-    explain(both_sides(sides, found.steps, rank->rank), found);
+    explain(sides, both_sides(sides, found.steps, rank->rank), found);
   return found;
 }
 

@@ -139,8 +139,8 @@ class MeanRows {
 
 }  // namespace
 
-SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank,
-                   const ComparedSteps& steps, ModuleRows modules) {
+SideRank side_rank(std::span<const Capture> captures, std::int64_t rank, const ComparedSteps& steps,
+                   ModuleRows modules) {
   SideRank side;
   side.rank = rank;
   MeanRows means;

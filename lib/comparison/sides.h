@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,7 +46,7 @@ struct SideRank {
 enum class ModuleRows : std::uint8_t { apart, joined };
 
 // Captures in which the rank has no step are left out.
-SideRank side_rank(const std::vector<Capture>& captures, std::int64_t rank,
+SideRank side_rank(std::span<const Capture> captures, std::int64_t rank,
                    const ComparedSteps& steps = {}, ModuleRows modules = ModuleRows::apart);
 
 // Says whether rows of the rank name modules: {true, false} if only some of the captures do. A

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -162,6 +163,48 @@ TEST_CASE("compare: shows the rank whose work changed as the step did, not one t
   CHECK(found.moved == std::vector<std::int64_t>{1});
   CHECK(found.rows.front().base.name == "gemm");
   CHECK(found.rows.front().delta_ns() == 100);
+}
+
+// The number of calls and the ns a step of a kernel, in each capture.
+using Calls = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+std::string word_of(const Calls& base, const Calls& changed) {
+  const auto side_of = [](const Calls& side) {
+    std::vector<Capture> captures;
+    for (const auto& [count, ns] : side) {
+      captures.push_back(two_ranks({ns}, {100'000}));
+      captures.back().ranks[0].rows[0].count = count;
+    }
+    return captures;
+  };
+  const Comparison found = compare({side_of(base), side_of(changed)}, {});
+  const auto row =
+      std::ranges::find(found.rows, "gemm", [](const RowDelta& one) { return one.base.name; });
+  REQUIRE(row != found.rows.end());
+  return row->what;
+}
+
+TEST_CASE("compare: a row is called slower only beyond its noise") {
+  const Calls base{{1, 1000}, {1, 1010}, {1, 990}};
+  // Their standard error is 8.2, and t of the changes is 4.9, 3.7, 3.8 and -4.9: 3.75 is needed.
+  CHECK(word_of(base, {{1, 1040}, {1, 1050}, {1, 1030}}) == "slower calls");
+  CHECK(word_of(base, {{1, 1030}, {1, 1040}, {1, 1020}}).empty());
+  CHECK(word_of(base, {{1, 1031}, {1, 1041}, {1, 1021}}) == "slower calls");
+  CHECK(word_of(base, {{1, 960}, {1, 970}, {1, 950}}) == "faster calls");
+  // A change of less than 2 % has no name, however sure it is.
+  const Calls still(2, {1, 1000});
+  CHECK(word_of(still, Calls(2, {1, 1019})).empty());
+  CHECK(word_of(still, Calls(2, {1, 1020})) == "slower calls");
+  // One capture a side shows no noise.
+  CHECK(word_of({{1, 1000}}, {{1, 1049}}).empty());
+  CHECK(word_of({{1, 1000}}, {{1, 1050}}) == "slower calls");
+}
+
+TEST_CASE("compare: a row has more calls only beyond their noise, which mostly is none") {
+  CHECK(word_of({{20, 1000}}, {{21, 1000}}) == "more calls");
+  CHECK(word_of({{20, 1000}, {20, 1000}}, {{18, 1000}, {18, 1000}}) == "fewer calls");
+  CHECK(
+      word_of({{18, 1000}, {20, 1000}, {22, 1000}}, {{19, 1000}, {21, 1000}, {26, 1000}}).empty());
 }
 
 TEST_CASE("compare: a capture with too few steps changes nothing") {

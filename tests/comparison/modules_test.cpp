@@ -97,7 +97,7 @@ TEST_CASE("compare: the slower kernel has the name of its module, in both direct
 
 // Returns the capture as an older version of the tools made it.
 Capture without_module_rows(Capture capture) {
-  const SideRank side = side_rank({capture}, 0, {}, ModuleRows::joined);
+  const SideRank side = side_rank({&capture, 1}, 0, {}, ModuleRows::joined);
   CaptureRank& rank = capture.ranks.at(0);
   rank.rows.clear();
   for (const SideRow& row : side.rows)
