@@ -205,7 +205,7 @@ std::string noise_line(const CompareOptions& options, const Judgement& judgement
 }
 
 std::string moved_text(const Comparison& found) {
-  if (found.ranks.size() == 1) return "";
+  if (found.ranks.size() == 1 || found.moved.empty()) return "";
   if (found.moved.size() == found.ranks.size()) return "; all ranks changed alike";
   return fmt::format("; of {} ranks only {} changed like that", found.ranks.size(),
                      ranks_words(found.moved, RankStyle::option));
@@ -216,8 +216,9 @@ constexpr std::string_view kNoWhere =
 
 // Where a change that does not matter went is noise. A rank is shown.
 bool says_where(const CompareOptions& options, const Comparison& found) {
-  if (found.kind == ChangeKind::regression || found.kind == ChangeKind::improvement) return true;
   const RankDelta& rank = *found.shown_rank();
+  if (found.kind == ChangeKind::regression || found.kind == ChangeKind::improvement)
+    return rank.delta_ns() != 0;
   return std::abs(static_cast<double>(rank.delta_ns())) >=
          options.judge.floor * static_cast<double>(rank.base_ns);
 }

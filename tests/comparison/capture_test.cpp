@@ -1,5 +1,6 @@
 #include "comparison/captures/capture.h"
 
+#include "comparison/compare_report.h"
 #include "comparison/comparison.h"
 #include "input/input_list.h"
 
@@ -205,6 +206,20 @@ TEST_CASE("compare: a row has more calls only beyond their noise, which mostly i
   CHECK(word_of({{20, 1000}, {20, 1000}}, {{18, 1000}, {18, 1000}}) == "fewer calls");
   CHECK(
       word_of({{18, 1000}, {20, 1000}, {22, 1000}}, {{19, 1000}, {21, 1000}, {26, 1000}}).empty());
+}
+
+TEST_CASE("compare report: no rank is named where none changed") {
+  const std::vector<Capture> side(2, two_ranks({1000, 900}, {20, 120}));
+  const ComparedSides sides{side, side};
+  const CompareOptions options{.gates = {read_metric_gate("--gate", "kernel.calls<=0")}};
+  const Comparison found = compare(sides, options);
+  CHECK(found.kind == ChangeKind::regression);
+  CHECK(found.moved.empty());
+  const Report report = compare_report(sides, options, found);
+  REQUIRE(report.headline.size() == 3);
+  CHECK(report.headline[0] == "REGRESSION: kernel.calls is 1, more than 0");
+  CHECK(report.headline[1].starts_with("Step: 1.020 us in 2 captures to 1.020 us in 2 captures"));
+  CHECK(report.headline[2].starts_with("Noise: 0.00 % between captures"));
 }
 
 TEST_CASE("compare: a capture with too few steps changes nothing") {
