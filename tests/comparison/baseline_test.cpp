@@ -77,6 +77,17 @@ TEST_CASE("baseline: what was written is read") {
   CHECK(rank.sequence == std::vector<std::uint32_t>{0, 0});
 }
 
+TEST_CASE("baseline: other programs may write it with spaces and lines") {
+  Baseline baseline;
+  baseline.append({small_capture("c0", 100)});
+  const std::string text = baseline_json(baseline);
+  const std::string begin = "{\"traceloom_baseline\":";
+  REQUIRE(text.starts_with(begin));
+  const BaselineFile file("\n{\r\n\t    \"traceloom_baseline\" : " + text.substr(begin.size()));
+  CHECK(is_baseline(file.path()));
+  CHECK(baseline_json(read_baseline(file.path())) == text);
+}
+
 // "role op name module: exclusive total count" of each row, and the sequence.
 std::vector<std::string> rows_in(const CaptureRank& rank) {
   std::vector<std::string> rows;

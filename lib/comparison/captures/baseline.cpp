@@ -1,6 +1,7 @@
 #include "comparison/captures/baseline.h"
 
 #include "base/arithmetic.h"
+#include "base/ascii.h"
 #include "base/json_string.h"
 #include "base/problems.h"
 #include "base/string_table.h"
@@ -438,22 +439,36 @@ std::string baseline_json(const Baseline& baseline) {
   return text + "\n";
 }
 
+namespace {
+
+constexpr std::size_t kSniffedBytes = 64;  // room for the spaces and lines of other programs
+
+bool begins_baseline(std::string begin) {
+  std::erase_if(begin, is_space);
+  return begin.starts_with(kBegin);
+}
+
+}  // namespace
+
 bool is_baseline(const std::string& path) try {
   if (!can_be_reread(path)) return is_pipe(path);  // a look would take bytes out of it
-  std::string begin(kBegin.size(), '\0');
+  std::string begin(kSniffedBytes, '\0');
   open_input(path)->read(begin);
-  return begin == kBegin;
+  return begins_baseline(begin);
 } catch (const Error&) {
   return false;
 }
 
 Baseline read_baseline(const std::string& path) {
-  const std::string text = read_text(path, kMostText);
-  if (!text.starts_with(kBegin))
+  std::string text = read_text(path, kMostText);
+  if (!begins_baseline(text.substr(0, kSniffedBytes)))
     throw Error(path, is_pipe(path)
                           ? "is no baseline; save a trace that comes through a pipe as a file"
                           : "is no baseline; make one with trace-stats baseline");
-  if (!is_strict_json(std::string_view(text).substr(0, text.find_last_not_of(" \n\r\t") + 1)))
+  constexpr const char* kSpaces = " \n\r\t";
+  text.erase(text.find_last_not_of(kSpaces) + 1);
+  text.erase(0, text.find_first_not_of(kSpaces));
+  if (!is_strict_json(text))
     throw Error(path, "is no whole JSON document; make it again with trace-stats baseline");
   return BaselineReader(path, text).read();
 }
