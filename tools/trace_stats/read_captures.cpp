@@ -105,13 +105,13 @@ std::vector<Paths> joined_cycles(const Paths& paths) {
   return captures;
 }
 
-// Files of two runs in one folder would pass for one capture with the steps of both. Names may say
-// that one process wrote all files of a rank; else the ids of its launches tell.
+// Files of two runs in one folder would pass for one capture with the steps of both. All names may
+// say that one process wrote the files of a rank; else the ids of its launches tell.
 void refuse_several_runs(const Paths& paths, const Run& run) {
   std::set<std::string> writers;
-  for (const std::string& path : paths) writers.merge(writers_of(path));
+  for (const RunFile& file : run.files) writers.insert(writer_of(file.path));
   const std::vector<std::int64_t> ranks = ranks_of_several_runs(run);
-  if (ranks.empty() || (!writers.empty() && writers.size() <= run.ranks.size())) return;
+  if (ranks.empty() || (!writers.contains("") && writers.size() <= run.ranks.size())) return;
   throw Error(
       paths.front(),
       fmt::format("{} {} files of several runs (the ids of launches begin again), which are "
