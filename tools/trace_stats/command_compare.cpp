@@ -194,7 +194,8 @@ void add_sides(CLI::App& command, CompareSettings& options) {
   command
       .add_option("--allow", options.allowed,
                   "Compare although this differs: ranks, world-size, devices, shapes")
-      ->type_name("DIFFERENCE");
+      ->type_name("DIFFERENCE")
+      ->delimiter(',');
 }
 
 void add_percent(CLI::App& command, const std::string& name, const std::string& help,
