@@ -416,9 +416,8 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
        make_table(found.rows, row_columns(found))});
   if (!found.gates.empty())
     report.tables.push_back({"gates", "Gates", gate_table(options.gates, found.gates)});
-  if (Table structure = structure_table(found); !structure.rows().empty())
-    report.tables.push_back({"structure", "Device work that is new, gone or has another form",
-                             std::move(structure), true});
+  report.tables.push_back({"structure", "Device work that is new, gone or has another form",
+                           structure_table(found), true});
   report.tables.push_back({"roles", "The same by role", role_table(found), true});
   report.tables.push_back({"ranks", "All ranks", rank_table(found), true});
   if (!found.shown)
