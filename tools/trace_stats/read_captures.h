@@ -54,6 +54,8 @@ class CaptureReader {
   // Returns the paths from which the side's capture of that name was read; none if it came from a
   // baseline.
   std::vector<std::string> paths_of(const std::string& side, const std::string& name) const;
+  // Returns the name of the side's capture of which this one is a copy, or nullptr.
+  const std::string* copied_by(const std::string& side, const Capture& capture) const;
   // True if a part of an input was lost.
   bool has_loss() const { return has_loss_; }
 
@@ -61,8 +63,6 @@ class CaptureReader {
   // Profiling cycles of one process are one capture, of several paths.
   std::vector<Capture> read_all(const std::string& side, const std::vector<std::string>& paths);
   Capture read_one(const std::vector<std::string>& paths);
-  // Returns the name of the capture of which this one is a copy, or nullptr.
-  const std::string* copied_by(const std::string& side, const Capture& capture) const;
   void drop_copies(const std::string& side, std::vector<Capture>& captures);
 
   CaptureReading options_;
