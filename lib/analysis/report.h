@@ -28,6 +28,8 @@ struct ReportTable {
   std::string title;  // title for people; empty if it needs none
   Table table;
   bool is_folded = false;  // Markdown shows the title alone until the reader unfolds it
+  // The column whose largest numbers stay if rows are left out; "": the first rows stay.
+  std::string kept_by = {};
 };
 
 struct Report {

@@ -98,6 +98,7 @@ Report shortened(const Report& report) {
 
 std::string comment_with_rows(const Report& report, std::size_t rows) {
   Report cut = shortened(report);
+  keep_changed_ranks(cut, rows);
   bool is_cut = false;
   for (ReportTable& part : cut.tables) {
     is_cut |= part.table.rows().size() > rows;

@@ -398,7 +398,20 @@ std::vector<std::string> headline_of(const ComparedSides& sides, const CompareOp
   return lines;
 }
 
+constexpr std::string_view kAllRanks = "All ranks";
+
 }  // namespace
+
+void keep_changed_ranks(Report& report, std::size_t count) {
+  for (ReportTable& part : report.tables) {
+    const std::size_t all = part.table.rows().size();
+    if (part.kept_by.empty() || all <= count) continue;
+    part.table.keep_largest(part.kept_by, count);
+    if (part.title != kAllRanks) continue;  // it was cut before
+    part.title = fmt::format("Ranks that changed most, of {}", format_count(all));
+    report.notes.emplace_back("all ranks: --top 0, --format json");
+  }
+}
 
 Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                       const Comparison& found) {
@@ -419,7 +432,8 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
   report.tables.push_back({"structure", "Device work that is new, gone or has another form",
                            structure_table(found), true});
   report.tables.push_back({"roles", "The same by role", role_table(found), true});
-  report.tables.push_back({"ranks", "All ranks", rank_table(found), true});
+  report.tables.push_back({"ranks", std::string(kAllRanks), rank_table(found), true,
+                           found.moved_together ? "delta_ns" : "own_ns"});
   if (!found.shown)
     report.notes.push_back(
         "no rank has steps on both sides, so that the tables are empty; the lengths of the steps "

@@ -16,6 +16,9 @@ namespace traceloom {
 Report compare_report(const ComparedSides& sides, const CompareOptions& options,
                       const Comparison& found);
 
+// Keeps so many ranks in the table of all ranks, those that changed most.
+void keep_changed_ranks(Report& report, std::size_t count);
+
 // The same in the forms that CI services show. Texts come from traces, so all of them are escaped.
 //
 //   fmt::print("{}", github_annotations(options, found, report));
@@ -32,9 +35,9 @@ std::string pull_request_comment(const Report& report);
 std::string github_annotations(const CompareOptions& options, const Comparison& found,
                                const Report& report);
 
-// Returns a JUnit XML document with a test case for the step and one for each gate. A regression is
-// a failure, incomparable sides are an error. INCONCLUSIVE is a failure, too, or a skipped case if
-// it passes.
+// Returns a JUnit XML document, with a test case for the step
+// and one for each gate. A regression is a failure, incomparable sides are an error. INCONCLUSIVE
+// is a failure, too, or a skipped case if it passes.
 std::string junit_report(const CompareOptions& options, const Comparison& found,
                          const Report& report, bool passes_inconclusive);
 

@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <iterator>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -167,6 +170,22 @@ void Table::sort_nested(std::size_t column) {
     next.insert(next.end(), rows.rbegin(), rows.rend());
   }
   rows_ = std::move(sorted);
+}
+
+void Table::keep_largest(std::string_view key, std::size_t count) {
+  const std::optional<std::size_t> column = find_column(key);
+  if (!column || rows_.size() <= count) return;
+  const auto size_of = [&](std::size_t row) {
+    const auto* const number = std::get_if<std::int64_t>(&rows_[row][*column]);
+    return number == nullptr ? 0 : std::abs(*number);
+  };
+  std::vector<std::size_t> kept(rows_.size());
+  std::iota(kept.begin(), kept.end(), std::size_t{0});
+  std::ranges::stable_sort(kept, std::greater(), size_of);
+  kept.resize(count);
+  std::ranges::sort(kept);
+  for (std::size_t i = 0; i < count; ++i) std::swap(rows_[i], rows_[kept[i]]);
+  rows_.resize(count);
 }
 
 void Table::shorten_texts(std::size_t width) {

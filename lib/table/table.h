@@ -109,6 +109,9 @@ class Table {
   Table for_people(bool wide = false) const;
   // Keeps the first `count` rows.
   void cut_to(std::size_t count) { rows_.resize(std::min(count, rows_.size())); }
+  // Keeps the `count` rows with the largest whole numbers in that column, whatever their sign, in
+  // their order. Of equal ones, the first stay.
+  void keep_largest(std::string_view key, std::size_t count);
   // Shortens texts in their middle, as people see them, to at most `width` (>= 1) code points.
   void shorten_texts(std::size_t width);
 

@@ -102,6 +102,24 @@ TEST_CASE("table: what rows are sorted by is shown to people") {
   CHECK(render_table(table, TableFormat::text, {.width = 1}) == "N  P\n─  ─\n1  2\n");
 }
 
+TEST_CASE("table: the rows with the largest numbers stay, in their order") {
+  Table table({{"name", "Name", ColumnKind::text}, {"ns", "Time", ColumnKind::duration}});
+  for (const auto& [name, ns] : {std::pair{"a", 1}, {"b", -9}, {"c", 2}, {"d", 4}, {"e", 2}})
+    table.add_row({name, std::int64_t{ns}});
+  table.add_row({"f", Cell()});
+  const auto names = [](const Table& of) {
+    std::string all;
+    for (const auto& row : of.rows()) all += std::get<std::string>(row[0]);
+    return all;
+  };
+  table.keep_largest("ns", 6);
+  CHECK(names(table) == "abcdef");
+  table.keep_largest("ns", 3);
+  CHECK(names(table) == "bcd");
+  table.keep_largest("other", 1);
+  CHECK(names(table) == "bcd");
+}
+
 TEST_CASE("table: long texts keep both ends") {
   Table table({{"name", "Name", ColumnKind::text}, {"n", "N", ColumnKind::count}});
   table.add_row({Cell("void kernel<4>(int)\n"), Cell(std::int64_t{1})});

@@ -128,14 +128,17 @@ void append_to_step_summary(const Report& report) {
 }
 
 std::string rendered(const CompareSettings& options, const Comparison& found, Report report) {
+  if (is_for_people(options.format) && options.top > 0) {
+    const auto top = static_cast<std::size_t>(options.top);
+    report.tables.front().table.cut_to(top);
+    keep_changed_ranks(report, top);
+  }
   if (options.ci_form == CiForm::github) {
     append_to_step_summary(report);
     return github_annotations(options.compare, found, report);
   }
   if (options.ci_form == CiForm::junit)
     return junit_report(options.compare, found, report, options.passes_inconclusive);
-  if (is_for_people(options.format) && options.top > 0)
-    report.tables.front().table.cut_to(static_cast<std::size_t>(options.top));
   if (options.format == TableFormat::md) return pull_request_comment(report);
   TextStyle style = text_style(options.output, options.wide);
   style.csv_safe = options.csv_safe;
