@@ -150,7 +150,7 @@ std::string junit_report(const CompareOptions& options, const Comparison& found,
       "  <testsuite name=\"trace-stats compare\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"{}\">\n{}    <system-out>{}</system-out>\n  </testsuite>\n</testsuites>\n",
       checks.size(), failures, errors, skipped, cases,
-      xml_text(render_report(shortened(report), TableFormat::text, {})));
+      xml_text(render_report(shortened(report), TableFormat::text, {.width = kLogWidth})));
 }
 
 }  // namespace traceloom

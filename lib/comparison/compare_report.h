@@ -19,6 +19,9 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
 // Keeps so many ranks in the table of all ranks, those that changed most.
 void keep_changed_ranks(Report& report, std::size_t count);
 
+// The most columns that tables take in a log. Texts are cut in their middle to reach it.
+inline constexpr int kLogWidth = 160;
+
 // The same in the forms that CI services show. Texts come from traces, so all of them are escaped.
 //
 //   fmt::print("{}", github_annotations(options, found, report));

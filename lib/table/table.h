@@ -158,6 +158,7 @@ struct TextStyle {
   bool colour = false;    // ANSI colours (terminal only, NO_COLOR respected by the caller)
   int width = 0;          // width of lines, reached by leaving out columns; 0: no limit
   bool cut_names = true;  // shorten text columns in their middle ("…") as well to reach the width
+  int cut_width = 0;      // the width that names are cut to reach, if it is another one
   bool wrap = false;      // break the sentences beside tables into lines of that width
   bool wide = false;      // show all columns, also those for programs, whatever the width
   bool csv_safe = false;  // write CSV in which a spreadsheet runs no name (table_formats.h)

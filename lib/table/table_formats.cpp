@@ -144,7 +144,8 @@ TextReport text_report(const Table& table, const TextStyle& style) {
   const auto width = static_cast<std::size_t>(std::max(style.width, 0));
   const bool fits = style.wide || width == 0;
   const bool has_more = !fits && leave_out(columns, width);
-  if (!fits && style.cut_names) cut_names(columns, width);
+  if (!fits && style.cut_names)
+    cut_names(columns, style.cut_width > 0 ? static_cast<std::size_t>(style.cut_width) : width);
 
   std::string out;
   const std::string_view reset = style.colour ? kReset : "";

@@ -142,3 +142,12 @@ TEST_CASE("text_report: names that are not to be cut make room as if they were")
   CHECK(narrow.has_more);
   CHECK(narrow.text.ends_with("\nvoid at::native::vectorized_elementwise_kernel<4>\n"));
 }
+
+TEST_CASE("text_report: names are cut to another width than columns are left out for") {
+  Table table({{"n", "N", ColumnKind::count, Readers::few}, {"name", "Name", ColumnKind::text}});
+  table.add_row({number(12), "void at::native::vectorized_elementwise_kernel<4>"});
+  CHECK(text_report(table, {.width = 28, .cut_width = 40})
+            .text.ends_with("\n12  void at::native::v…entwise_kernel<4>\n"));
+  CHECK(text_report(table, {.width = 27, .cut_width = 40})
+            .text.ends_with("\nvoid at::native::vec…ementwise_kernel<4>\n"));
+}

@@ -24,6 +24,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -142,6 +143,7 @@ std::string rendered(const CompareSettings& options, const Comparison& found, Re
   if (options.format == TableFormat::md) return pull_request_comment(report);
   TextStyle style = text_style(options.output, options.wide);
   style.csv_safe = options.csv_safe;
+  if (!std::exchange(style.cut_names, true)) style.cut_width = kLogWidth;
   return render_report(report, options.format, style);
 }
 
