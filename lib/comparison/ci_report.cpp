@@ -3,6 +3,7 @@
 #include "table/table.h"
 #include "table/table_formats.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,7 +76,7 @@ std::string xml_text(std::string_view text) {
 
 std::string xml_case(const Check& check, bool passes_inconclusive) {
   const std::string begin =
-      fmt::format("    <testcase classname=\"trace-stats.compare\" name=\"{}\"",
+      fmt::format("    <testcase classname=\"trace-stats.compare\" name=\"{}\" time=\"0\"",
                   xml_text(short_sentence(check.name)));
   const bool is_unclear = check.kind == ChangeKind::inconclusive;
   if (check.kind == ChangeKind::ok || check.kind == ChangeKind::improvement) return begin + "/>\n";
@@ -132,7 +133,8 @@ std::string github_annotations(const CompareOptions& options, const Comparison& 
 }
 
 std::string junit_report(const CompareOptions& options, const Comparison& found,
-                         const Report& report, bool passes_inconclusive) {
+                         const Report& report, bool passes_inconclusive,
+                         const JUnitOrigin& origin) {
   std::string cases;
   std::size_t failures = 0;
   std::size_t errors = 0;
@@ -147,8 +149,11 @@ std::string junit_report(const CompareOptions& options, const Comparison& found,
   }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-      "  <testsuite name=\"trace-stats compare\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
-      "skipped=\"{}\">\n{}    <system-out>{}</system-out>\n  </testsuite>\n</testsuites>\n",
+      "  <testsuite name=\"trace-stats compare\" package=\"trace-stats\" id=\"0\" "
+      "timestamp=\"{:%FT%T}\" hostname=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+      "skipped=\"{}\" time=\"0\">\n    <properties/>\n{}    <system-out>{}</system-out>\n"
+      "    <system-err/>\n  </testsuite>\n</testsuites>\n",
+      fmt::gmtime(origin.seconds), origin.host.empty() ? "localhost" : xml_text(origin.host),
       checks.size(), failures, errors, skipped, cases,
       xml_text(render_report(shortened(report), TableFormat::text, {.width = kLogWidth})));
 }

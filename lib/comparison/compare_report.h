@@ -8,6 +8,7 @@
 #include "comparison/comparison.h"
 
 #include <cstddef>
+#include <ctime>
 #include <string>
 
 namespace traceloom {
@@ -38,10 +39,16 @@ std::string pull_request_comment(const Report& report);
 std::string github_annotations(const CompareOptions& options, const Comparison& found,
                                const Report& report);
 
-// Returns a JUnit XML document, with a test case for the step
+// Where and when a comparison ran.
+struct JUnitOrigin {
+  std::string host;         // "": not known
+  std::time_t seconds = 0;  // since 1970 in UTC
+};
+
+// Returns a JUnit XML document, as the schema of Apache Ant asks for, with a test case for the step
 // and one for each gate. A regression is a failure, incomparable sides are an error. INCONCLUSIVE
 // is a failure, too, or a skipped case if it passes.
 std::string junit_report(const CompareOptions& options, const Comparison& found,
-                         const Report& report, bool passes_inconclusive);
+                         const Report& report, bool passes_inconclusive, const JUnitOrigin& origin);
 
 }  // namespace traceloom

@@ -15,15 +15,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -128,6 +131,12 @@ void append_to_step_summary(const Report& report) {
     throw system_error(fmt::format("GITHUB_STEP_SUMMARY: {}", path), errno == 0 ? EIO : errno);
 }
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
 std::string rendered(const CompareSettings& options, const Comparison& found, Report report) {
   if (is_for_people(options.format) && options.top > 0) {
     const auto top = static_cast<std::size_t>(options.top);
@@ -139,7 +148,8 @@ std::string rendered(const CompareSettings& options, const Comparison& found, Re
     return github_annotations(options.compare, found, report);
   }
   if (options.ci_form == CiForm::junit)
-    return junit_report(options.compare, found, report, options.passes_inconclusive);
+    return junit_report(options.compare, found, report, options.passes_inconclusive,
+                        {host_name(), std::time(nullptr)});
   if (options.format == TableFormat::md) return pull_request_comment(report);
   TextStyle style = text_style(options.output, options.wide);
   style.csv_safe = options.csv_safe;
