@@ -400,6 +400,15 @@ std::vector<std::string> headline_of(const ComparedSides& sides, const CompareOp
 
 constexpr std::string_view kAllRanks = "All ranks";
 
+// True if each capture of the base is one of the new version, too.
+bool is_itself(const ComparedSides& sides) {
+  return std::ranges::all_of(sides.base, [&](const Capture& some) {
+    return std::ranges::any_of(sides.changed, [&](const Capture& other) {
+      return are_of_one_capture(some.steps_ns, other.steps_ns);
+    });
+  });
+}
+
 }  // namespace
 
 void keep_changed_ranks(Report& report, std::size_t count) {
@@ -452,6 +461,9 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
           fmt::format("{} does not count: it has fewer than {} steps, or they have no length",
                       capture.name, kLeastSteps + 1));
   });
+  if (is_itself(sides))
+    report.notes.emplace_back(
+        "all captures of the base are captures of the new version, too, which shows no change");
   if (!sides.earlier_runs.empty())
     report.notes.push_back(fmt::format(
         "the base has {} runs, of which the newest alone has its rows: tables{} compare with that",

@@ -25,16 +25,12 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
 namespace traceloom {
 namespace {
-
-constexpr std::string_view kNoTwoSides =
-    "all captures of the base are captures of the new version, too, which shows no change";
 
 // The forms that only a comparison has.
 enum class CiForm : std::uint8_t { none, junit, github };
@@ -157,22 +153,6 @@ std::string rendered(const CompareSettings& options, const Comparison& found, Re
   return render_report(report, options.format, style);
 }
 
-// A capture of both sides would hide a change, so that it is left out of the base. Returns false if
-// none would be left there.
-bool leave_out_new_ones(const CaptureReader& reader, std::vector<Capture>& base) {
-  const auto new_one = [&](const Capture& capture) { return reader.copied_by("new", capture); };
-  if (std::ranges::all_of(base, new_one)) return false;
-  std::erase_if(base, [&](const Capture& capture) {
-    const std::string* const name = new_one(capture);
-    if (name != nullptr)
-      say(kToolName, Tone::note,
-          fmt::format("{}: left out of the base, because {} of the new version is the same capture",
-                      capture.name, *name));
-    return name != nullptr;
-  });
-  return true;
-}
-
 ExitCode run_compare(CompareSettings& options) {
   take_sides(options);
   CaptureReader reader({options.output, options.threads, options.keep_going,
@@ -193,12 +173,8 @@ ExitCode run_compare(CompareSettings& options) {
     sides.changed_again = reader.read("new", {options.confirm[1]}).captures;
   }
   if (!tool_team().is_first()) return ExitCode::done;
-  const bool has_two_sides = leave_out_new_ones(reader, sides.base);
-  if (!has_two_sides && options.has_gate)
-    throw UsageError(fmt::format("--gate: {}; name captures of two versions", kNoTwoSides));
   const Comparison found = compare(sides, options.compare);
   Report report = compare_report(sides, options.compare, found);
-  if (!has_two_sides) report.notes.emplace_back(kNoTwoSides);
   for (ReportTable& part : report.tables) part.table.show_in(options.unit);
   const bool for_people = options.ci_form == CiForm::none && is_for_people(options.format);
   write_output(options.output, rendered(options, found, report), for_people);

@@ -218,6 +218,18 @@ SideCaptures CaptureReader::read(const std::string& side, const Paths& arguments
   return found;
 }
 
+void CaptureReader::leave_out_new_ones(ComparedSides& sides) const {
+  const auto is_new = [&](const Capture& capture) { return copied_by("new", capture) != nullptr; };
+  if (std::ranges::all_of(sides.base, is_new)) return;
+  for (std::vector<Capture>& run : sides.earlier_runs) std::erase_if(run, is_new);
+  for (const Capture& capture : sides.base)
+    if (is_new(capture))
+      say(kToolName, Tone::note,
+          fmt::format("{}: left out of the base, because {} of the new version is the same capture",
+                      capture.name, *copied_by("new", capture)));
+  std::erase_if(sides.base, is_new);
+}
+
 ComparedSides CaptureReader::read_sides(const Paths& base, const Paths& changed) {
   SideCaptures some = read("base", base);
   SideCaptures others = read("new", changed);
@@ -228,6 +240,7 @@ ComparedSides CaptureReader::read_sides(const Paths& base, const Paths& changed)
   ComparedSides sides{std::move(some.captures), std::move(others.captures)};
   sides.earlier_runs = std::move(some.earlier_runs);
   sides.is_by_run = !others.earlier_runs.empty();
+  leave_out_new_ones(sides);
   return sides;
 }
 

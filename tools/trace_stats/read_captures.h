@@ -46,7 +46,9 @@ class CaptureReader {
   // Leaves out copies, with a word: a capture that a side has already, or as history one of any
   // side. Counted twice, a capture would make the noise look smaller than it is.
   SideCaptures read(const std::string& side, const std::vector<std::string>& arguments);
-  // Reads both sides of a comparison. Of a new side with several runs, the newest is compared.
+  // Reads both sides of a comparison. Of a new side with several runs, the newest is compared. A
+  // capture of both sides would hide a change, so that it is left out of the base, unless none
+  // would be left there.
   ComparedSides read_sides(const std::vector<std::string>& base,
                            const std::vector<std::string>& changed);
   // Takes these for captures that the side has already.
@@ -54,8 +56,6 @@ class CaptureReader {
   // Returns the paths from which the side's capture of that name was read; none if it came from a
   // baseline.
   std::vector<std::string> paths_of(const std::string& side, const std::string& name) const;
-  // Returns the name of the side's capture of which this one is a copy, or nullptr.
-  const std::string* copied_by(const std::string& side, const Capture& capture) const;
   // True if a part of an input was lost.
   bool has_loss() const { return has_loss_; }
 
@@ -63,6 +63,9 @@ class CaptureReader {
   // Profiling cycles of one process are one capture, of several paths.
   std::vector<Capture> read_all(const std::string& side, const std::vector<std::string>& paths);
   Capture read_one(const std::vector<std::string>& paths);
+  // Returns the name of the capture of which this one is a copy, or nullptr.
+  const std::string* copied_by(const std::string& side, const Capture& capture) const;
+  void leave_out_new_ones(ComparedSides& sides) const;
   void drop_copies(const std::string& side, std::vector<Capture>& captures);
 
   CaptureReading options_;
