@@ -318,7 +318,7 @@ void ChunkEvents::add_counter(const Event& event, std::int64_t start_ns) {
   }
 }
 
-void ChunkEvents::move_to(const RunTexts& texts, std::size_t file, EventColumns& columns) {
+void ChunkEvents::move_to(RunTexts& texts, std::size_t file, EventColumns& columns) {
   Renumbering numbers;
   for (Label& label : labels_) {
     if (label.in_run == kUnknown && (!request_.spans || label.wanted_as_span))

@@ -30,13 +30,6 @@ struct BatchNote {
   std::int64_t batch = kNoId;
 };
 
-// The tables of a run, which all chunks share.
-struct RunTexts {
-  Labels& labels;
-  Tracks& tracks;
-  StringTable& details;
-};
-
 inline constexpr int kRecentBits = 9;
 
 // Gathers one chunk after another. Not thread-safe.
@@ -50,7 +43,7 @@ class ChunkEvents {
   void add(const Event& event, const EventTiming& timing);
 
   // Appends the spans of X events to `columns`, with the texts of the run.
-  void move_to(const RunTexts& texts, std::size_t file, EventColumns& columns);
+  void move_to(RunTexts& texts, std::size_t file, EventColumns& columns);
 
   const BeginEndBatch& begin_end() const { return begin_end_; }
   // Has one entry for each record of begin_end(): an index into notes(), or kNoPayload.

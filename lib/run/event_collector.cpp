@@ -211,7 +211,7 @@ void append_innermost(std::vector<DeviceSpan> spans, std::vector<DeviceSpan>& pi
 
 class Placer {
  public:
-  Placer(const Rows& rows, const RunTexts& texts, bool keeps_frames)
+  Placer(const Rows& rows, RunTexts& texts, bool keeps_frames)
       : rows_(rows), texts_(texts), keeps_frames_(keeps_frames) {}
 
   void place(EventColumns& part) {
@@ -326,7 +326,7 @@ class Placer {
   }
 
   const Rows& rows_;
-  const RunTexts& texts_;
+  RunTexts& texts_;
   bool keeps_frames_;                                        // RunRequest::frames
   std::map<std::uint32_t, std::vector<DeviceSpan>> nested_;  // keyed by row
   std::map<std::pair<std::uint32_t, std::uint32_t>, UnknownSpans> unknown_;
@@ -342,7 +342,7 @@ class Placer {
 // others, each instant counts for the innermost one.
 //
 // `is_understood` says that all spans of the file are known to be work.
-void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, const RunTexts& texts,
+void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, RunTexts& texts,
                      bool keeps_frames, bool is_understood) {
   const auto is_placed = [](const EventColumns& part) { return part.on_rows.empty(); };
   if (std::ranges::all_of(parts, is_placed)) return;
@@ -441,7 +441,7 @@ class EventCollector::PairReader {
           pair.category == kNoText ? std::string_view{} : pairer_.text(pair.category);
       const std::optional<LabelFilter>& spans = collector_.request_.spans;
       const bool is_wanted = !spans || spans->accepts(name, category);
-      labels_.push_back(is_wanted ? collector_.labels_.intern(name, category) : kNotWanted);
+      labels_.push_back(is_wanted ? collector_.texts_.labels.intern(name, category) : kNotWanted);
     }
     return labels_[known];
   }
@@ -449,7 +449,8 @@ class EventCollector::PairReader {
   std::uint32_t track_of(std::uint32_t track) {
     while (tracks_.size() <= track) {
       const auto next = static_cast<std::uint32_t>(tracks_.size());
-      tracks_.push_back(collector_.tracks_.intern(file_, pairer_.pid(next), pairer_.tid(next)));
+      tracks_.push_back(
+          collector_.texts_.tracks.intern(file_, pairer_.pid(next), pairer_.tid(next)));
     }
     return tracks_[track];
   }
@@ -459,7 +460,7 @@ class EventCollector::PairReader {
     if (pair.is_cut) return;
     const HostSpan span{pair.start_ns, pair.end_ns, label_of(pair), track_of(pair.track)};
     if (span.label == kNotWanted) return;
-    const EventClass& kind = collector_.labels_.kind(span.label);
+    const EventClass& kind = collector_.texts_.labels.kind(span.label);
     switch (column_of(kind, pair.duration_ns(), collector_.request_)) {
       case SpanColumn::spans:
         return columns_.spans.push_back(span);
@@ -504,7 +505,7 @@ class EventCollector::PairReader {
 
 EventCollector::EventCollector(const RunRequest& request)
     : request_(request), files_(request.inputs.size()) {
-  if (request.most_kinds > 0) labels_.limit(request.most_kinds);
+  if (request.most_kinds > 0) texts_.labels.limit(request.most_kinds);
 }
 
 std::unique_ptr<ChunkResult> EventCollector::make_result() {
@@ -535,11 +536,11 @@ void EventCollector::take(ChunkResult& result, std::size_t file) {
   for (std::size_t i = 0; i < collected.phases.size(); ++i)
     collected.phases[i] += chunk.events.phases()[i];
   EventColumns part;
-  chunk.events.move_to({labels_, tracks_, details_}, file, part);
+  chunk.events.move_to(texts_, file, part);
   part.shrink_to_fit();
-  overlong_.cut(part.devices, labels_);
+  overlong_.cut(part.devices, texts_.labels);
   if (!part.empty()) collected.parts.push_back(std::move(part));
-  if (request_.check_names) request_.check_names(labels_.texts());
+  if (request_.check_names) request_.check_names(texts_.labels.texts());
   if (chunk.events.begin_end().empty()) return;
   if (!pairs_) pairs_ = std::make_unique<PairReader>(*this, file);
   pairs_->take(chunk.events);
@@ -554,9 +555,8 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
   arrows_.finish(files_[file].problems);
   displaced_ends_.finish(files_[file].problems);
   const bool is_ours = files_[file].evidence.recorder.opened_ns().has_value();
-  place_row_spans(files_[file].parts, files_[file].row_names, {labels_, tracks_, details_},
-                  request_.frames, is_ours);
-  name_devices_by_rows(files_[file].parts, files_[file].row_names, tracks_);
+  place_row_spans(files_[file].parts, files_[file].row_names, texts_, request_.frames, is_ours);
+  name_devices_by_rows(files_[file].parts, files_[file].row_names, texts_.tracks);
   link_launches(files_[file].parts);
   if (request_.spans) mark_device_rows(file);
   files_[file].row_names.clear();
@@ -566,11 +566,12 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
 // The rows of the file that is read are the last ones.
 void EventCollector::mark_device_rows(std::size_t file) {
   const RowNames& names = files_[file].row_names;
-  for (std::size_t i = tracks_.size(); i > 0; --i) {
+  Tracks& tracks = texts_.tracks;
+  for (std::size_t i = tracks.size(); i > 0; --i) {
     const auto track = static_cast<std::uint32_t>(i - 1);
-    if (tracks_.file(track) != file) return;
-    if (names.is_device_row(std::string(tracks_.pid(track)), std::string(tracks_.tid(track))))
-      tracks_.mark_device_row(track);
+    if (tracks.file(track) != file) return;
+    if (names.is_device_row(std::string(tracks.pid(track)), std::string(tracks.tid(track))))
+      tracks.mark_device_row(track);
   }
 }
 

@@ -42,9 +42,7 @@ class EventCollector : public FileVisitor {
 
   // The result, complete after scan_files().
   std::vector<CollectedEvents>& files() { return files_; }
-  Labels& labels() { return labels_; }
-  Tracks& tracks() { return tracks_; }
-  StringTable& details() { return details_; }
+  RunTexts& texts() { return texts_; }
 
   Args wanted_args() const override { return Args::skip; }
   std::unique_ptr<ChunkResult> make_result() override;
@@ -73,9 +71,7 @@ class EventCollector : public FileVisitor {
 
   const RunRequest& request_;
   std::vector<CollectedEvents> files_;
-  Labels labels_;
-  Tracks tracks_;
-  StringTable details_;
+  RunTexts texts_;
   std::unique_ptr<PairReader> pairs_;  // pairs of the file whose chunks are being taken
   ArrowTally arrows_;                  // arrows of that file, if they are wanted
   DisplacedEnds displaced_ends_;       // likewise

@@ -419,6 +419,9 @@ class Labels {
   std::string_view category(std::uint32_t label) const { return texts_[entries_[label].category]; }
   const EventClass& kind(std::uint32_t label) const { return entries_[label].kind; }
 
+  // For other processes: see team/wire.h.
+  auto wired() { return std::tie(texts_, pairs_, entries_, has_others_); }
+
  private:
   struct Entry {
     std::uint32_t name;
@@ -452,6 +455,8 @@ class Tracks {
   bool is_device_row(std::uint32_t track) const { return entries_[track].is_device_row; }
   void mark_device_row(std::uint32_t track) { entries_[track].is_device_row = true; }
 
+  auto wired() { return std::tie(texts_, keys_, entries_); }
+
  private:
   struct Entry {
     std::size_t file;
@@ -463,6 +468,12 @@ class Tracks {
   StringTable texts_;
   StringTable keys_;
   std::vector<Entry> entries_;
+};
+
+struct RunTexts {
+  Labels labels;
+  Tracks tracks;
+  StringTable details;  // texts for find_detail(); keys of counters
 };
 
 }  // namespace traceloom

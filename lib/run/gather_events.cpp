@@ -12,49 +12,20 @@
 namespace traceloom {
 namespace {
 
-// The texts of a collector, in the order of their numbers.
-struct Texts {
-  struct Label {
-    std::string name;
-    std::string category;
-    EventClass kind;
-  };
-  struct Track {
-    std::size_t file = 0;
-    std::string pid;
-    std::string tid;
-    bool is_device_row = false;
-  };
-  std::vector<Label> labels;
-  std::vector<Track> tracks;
-  std::vector<std::string> details;
-};
-
-Texts texts_of(EventCollector& collector) {
-  Texts texts;
-  const Labels& labels = collector.labels();
-  for (std::uint32_t i = 0; i < labels.size(); ++i)
-    texts.labels.push_back(
-        {std::string(labels.name(i)), std::string(labels.category(i)), labels.kind(i)});
-  const Tracks& tracks = collector.tracks();
-  for (std::uint32_t i = 0; i < tracks.size(); ++i)
-    texts.tracks.push_back({tracks.file(i), std::string(tracks.pid(i)), std::string(tracks.tid(i)),
-                            tracks.is_device_row(i)});
-  const StringTable& details = collector.details();
-  for (std::uint32_t i = 0; i < details.size(); ++i) texts.details.emplace_back(details[i]);
-  return texts;
-}
-
-// Returns the numbers that the texts of another process have here.
-Renumbering numbers_of(const Texts& texts, Labels& labels, Tracks& tracks, StringTable& details) {
+// Adds the texts of another process to `texts`; returns the numbers that they have there.
+Renumbering add_texts(const RunTexts& added, RunTexts& texts) {
   Renumbering numbers;
-  for (const Texts::Label& label : texts.labels)
-    numbers.labels.push_back(labels.intern(label.name, label.category, label.kind));
-  for (const Texts::Track& track : texts.tracks) {
-    numbers.tracks.push_back(tracks.intern(track.file, track.pid, track.tid));
-    if (track.is_device_row) tracks.mark_device_row(numbers.tracks.back());
+  const Labels& labels = added.labels;
+  for (std::uint32_t i = 0; i < labels.size(); ++i)
+    numbers.labels.push_back(
+        texts.labels.intern(labels.name(i), labels.category(i), labels.kind(i)));
+  const Tracks& tracks = added.tracks;
+  for (std::uint32_t i = 0; i < tracks.size(); ++i) {
+    numbers.tracks.push_back(texts.tracks.intern(tracks.file(i), tracks.pid(i), tracks.tid(i)));
+    if (tracks.is_device_row(i)) texts.tracks.mark_device_row(numbers.tracks.back());
   }
-  for (const std::string& detail : texts.details) numbers.details.push_back(details.intern(detail));
+  for (std::uint32_t i = 0; i < added.details.size(); ++i)
+    numbers.details.push_back(texts.details.intern(added.details[i]));
   return numbers;
 }
 
@@ -73,13 +44,13 @@ void renumber(std::vector<EventColumns>& parts, const Renumbering& numbers) {
 // Readings holds what a process has read, without the columns.
 struct Readings {
   FileBlock files;
-  Texts texts;
+  RunTexts texts;
   std::vector<CollectedEvents> readings;
 };
 
 Readings readings_of(const FileBlock& own, EventCollector& collector,
                      std::vector<std::vector<EventColumns>>& parts) {
-  Readings readings{own, texts_of(collector), {}};
+  Readings readings{own, std::move(collector.texts()), {}};
   for (std::size_t i = own.begin; i < own.end; ++i) {
     CollectedEvents& file = collector.files()[i];
     parts.push_back(std::exchange(file.parts, {}));
@@ -112,12 +83,10 @@ std::map<std::int64_t, std::size_t> find_owners(
 void share_readings(Team& team, const FileBlock& own, EventCollector& collector) {
   if (team.is_alone()) return;
   std::vector<std::vector<EventColumns>> parts;
-  Labels labels;
-  Tracks tracks;
-  StringTable details;
+  RunTexts texts;
   std::size_t process = 0;
   for (Readings& read : share(team, readings_of(own, collector, parts))) {
-    const Renumbering numbers = numbers_of(read.texts, labels, tracks, details);
+    const Renumbering numbers = add_texts(read.texts, texts);
     for (std::size_t i = 0; i < read.readings.size(); ++i) {
       CollectedEvents& file = collector.files()[read.files.begin + i];
       file = std::move(read.readings[i]);
@@ -127,9 +96,7 @@ void share_readings(Team& team, const FileBlock& own, EventCollector& collector)
     }
     ++process;
   }
-  collector.labels() = std::move(labels);
-  collector.tracks() = std::move(tracks);
-  collector.details() = std::move(details);
+  collector.texts() = std::move(texts);
 }
 
 void settle_ranks(Team& team, std::vector<RankEvents>& ranks, bool spread) {

@@ -365,7 +365,7 @@ Run read_run(const RunRequest& request) {
   std::vector<CollectedEvents>& files = collector.files();
   const RunInputs capture =
       settle(request.inputs, readings_of(files), {.lists_clashes = request.lists_clashes});
-  RankSorter sorter(request, collector.tracks(), capture);
+  RankSorter sorter(request, collector.texts().tracks, capture);
   const std::vector<FileClock>& clocks = capture.clocks.clocks;
   Run run;
   run.threads = request.threads;
@@ -385,9 +385,7 @@ Run read_run(const RunRequest& request) {
   run.ranks = sorter.finish();
   settle_ranks(team, run.ranks, request.spread);
   if (!request.spread && !team.is_first()) return {};  // it has no part in the rest
-  run.labels = std::move(collector.labels());
-  run.tracks = std::move(collector.tracks());
-  run.details = std::move(collector.details());
+  static_cast<RunTexts&>(run) = std::move(collector.texts());
   for_each_parallel(run.ranks.size(), request.threads, [&](std::size_t i) {
     if (run.ranks[i].is_here) prepare_rank(run.ranks[i], request, run);
   });

@@ -163,12 +163,9 @@ struct RankEvents : RankFacts {
 // Returns the kinds of events in the parts of a rank.
 EventKinds find_kinds(const std::vector<EventColumns>& parts);
 
-struct Run {
+struct Run : RunTexts {
   std::vector<RunFile> files;  // sorted by is_reported_before(), whatever the order of the inputs
   std::vector<RankEvents> ranks;  // the requested ranks, ascending
-  Labels labels;
-  Tracks tracks;
-  StringTable details;  // texts for find_detail(); keys of counters
   // True if times of different ranks can be compared: all files of all ranks have a common clock.
   bool common_clock = true;
   // True if that clock was computed from collectives, by this reading or a merge. Then it cannot
