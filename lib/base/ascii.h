@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 
 namespace traceloom {
 
@@ -41,8 +42,12 @@ template <class Number>
 std::optional<Number> whole_number(std::string_view text, int base = 10) {
   Number number = 0;
   const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number, base);
-  return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
+  std::from_chars_result result{};
+  if constexpr (std::is_floating_point_v<Number>)
+    result = std::from_chars(text.data(), end, number);
+  else
+    result = std::from_chars(text.data(), end, number, base);
+  return result == std::from_chars_result{end, std::errc{}} ? std::optional(number) : std::nullopt;
 }
 
 // any_part(): whether a list that is separated by commas, as categories are, has a wanted part.

@@ -1,5 +1,6 @@
 #include "node_merge/node_notes.h"
 
+#include "base/ascii.h"
 #include "base/problems.h"
 #include "record/support/process_support.h"
 #include "team/wire.h"
@@ -7,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <charconv>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -34,10 +34,8 @@ std::optional<std::int64_t> rank_of(std::string_view name, std::string_view endi
   constexpr std::string_view kRank = "rank";
   const std::size_t at = name.rfind(kRank);
   if (!name.ends_with(ending) || at == std::string_view::npos) return std::nullopt;
-  std::int64_t rank = 0;
-  const char* const end = name.data() + name.size() - ending.size();
-  const auto [stop, error] = std::from_chars(name.data() + at + kRank.size(), end, rank);
-  return error == std::errc{} && stop == end ? std::optional(rank) : std::nullopt;
+  name.remove_suffix(ending.size());
+  return whole_number<std::int64_t>(name.substr(at + kRank.size()));
 }
 
 // The locks that this process holds. They are never destroyed: a merger may be closed when the

@@ -1,10 +1,10 @@
 #include "run/event_collector.h"
 
+#include "base/ascii.h"
 #include "run/launches.h"
 #include "select/selection.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <set>
@@ -32,9 +32,7 @@ using Device = std::pair<std::string_view, std::string_view>;
 std::int64_t number_in(std::string_view name) {
   const std::size_t before = name.find_last_not_of("0123456789");
   const std::string_view digits = before == name.npos ? name : name.substr(before + 1);
-  std::int64_t number = kNoId;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc{} ? number : kNoId;
+  return whole_number<std::int64_t>(digits).value_or(kNoId);
 }
 
 // Returns the number of a device or stream; kNoId if there is none that is small.

@@ -1,11 +1,11 @@
 #include "run/event_columns.h"
 
+#include "base/ascii.h"
 #include "base/json_walk.h"
 #include "event/event.h"
 #include "run/run.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <optional>
@@ -51,11 +51,8 @@ std::optional<MemorySample> read_memory_sample(std::string_view args) {
 
 std::optional<double> read_counter_value(std::string_view value) {
   if (value.size() >= 2 && value.front() == '"') value = value.substr(1, value.size() - 2);
-  double number = 0;
-  const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  const bool whole = error == std::errc{} && stop == value.data() + value.size();
-  if (!whole || !(std::abs(number) <= kMostValue)) return std::nullopt;
-  return number;
+  const auto number = whole_number<double>(value);
+  return number && std::abs(*number) <= kMostValue ? number : std::nullopt;
 }
 
 std::string memory_device_name(std::int32_t type, std::int64_t device) {
@@ -95,14 +92,6 @@ constexpr std::string_view kArguments[] = {kShapes, "Input dims", "Input type", 
 // These stand after a key and after its value: neither character occurs raw in a string of JSON.
 constexpr char kBehindKey = '\t';
 constexpr char kBehindValue = '\n';
-
-template <typename Number>
-std::optional<Number> read_number(std::string_view text) {
-  Number number{};
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 // Leaves out separators in a value, which would end it. Pretty-printed JSON contains them, and so
 // do strings that are not JSON.
@@ -191,15 +180,15 @@ std::string_view Details::find(std::string_view key) const {
 }
 
 std::optional<std::int64_t> Details::find_integer(std::string_view key) const {
-  return read_number<std::int64_t>(find(key));
+  return whole_number<std::int64_t>(find(key));
 }
 
 std::optional<double> find_number(std::string_view text, std::string_view key) {
-  return read_number<double>(find_detail(text, key));
+  return whole_number<double>(find_detail(text, key));
 }
 
 std::optional<std::int64_t> find_integer(std::string_view text, std::string_view key) {
-  return read_number<std::int64_t>(find_detail(text, key));
+  return whole_number<std::int64_t>(find_detail(text, key));
 }
 
 SpanColumn column_of(const EventClass& kind, std::int64_t duration_ns, const RunRequest& request) {

@@ -1,5 +1,6 @@
 #include "common/command_line.h"
 
+#include "base/ascii.h"
 #include "base/problems.h"
 #include "base/units.h"
 #include "common/option_values.h"
@@ -12,7 +13,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <iterator>
 #include <optional>
@@ -212,19 +212,13 @@ namespace {
 constexpr unsigned kMaxThreads = 1024;
 
 std::optional<unsigned> parse_threads(const std::string& text) {
-  unsigned threads = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, threads);
-  if (error != std::errc() || rest != end || threads > kMaxThreads) return std::nullopt;
-  return threads;
+  const auto threads = whole_number<unsigned>(text);
+  return threads && *threads <= kMaxThreads ? threads : std::nullopt;
 }
 
 std::optional<std::size_t> parse_positive(const std::string& text) {
-  std::size_t count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || rest != end || count == 0) return std::nullopt;
-  return count;
+  const auto count = whole_number<std::size_t>(text);
+  return count && *count > 0 ? count : std::nullopt;
 }
 
 // Adds an option whose value is parsed by `read`, which returns nullopt for a wrong one. The

@@ -1,5 +1,6 @@
 #include "common/terminal.h"
 
+#include "base/ascii.h"
 #include "base/units.h"
 #include "table/table.h"
 
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -31,10 +31,7 @@ int descriptor(Stream stream) {
 
 int positive_number(const char* text) {
   if (text == nullptr) return 0;
-  int number = 0;
-  const char* end = text + std::strlen(text);
-  const auto [rest, error] = std::from_chars(text, end, number);
-  return error == std::errc() && rest == end && number > 0 ? number : 0;
+  return std::max(whole_number<int>(text).value_or(0), 0);
 }
 
 }  // namespace

@@ -218,11 +218,11 @@ void read_origin(const std::string& text, PlanOptions& plan) {
                 : text == "min" ? OriginKind::first_event
                                 : OriginKind::given;
   if (plan.origin != OriginKind::given) return;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, plan.origin_ns);
-  if (error != std::errc{} || stop != end)
+  const auto origin_ns = whole_number<std::int64_t>(text);
+  if (!origin_ns)
     throw UsageError(
         fmt::format("--origin: '{}' is not min, keep or a Unix time in nanoseconds", text));
+  plan.origin_ns = *origin_ns;
 }
 
 // Options whose text is read after parsing, since its meaning depends on other options.

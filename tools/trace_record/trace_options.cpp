@@ -1,5 +1,6 @@
 #include "trace_record/trace_options.h"
 
+#include "base/ascii.h"
 #include "base/problems.h"
 #include "base/units.h"
 #include "common/command_line.h"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 namespace traceloom {
@@ -43,13 +43,11 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, std::int64_t& va
                         const std::string& group) {
   const auto take = [name, &value, least, most](const CLI::results_t& results) {
     const std::string& text = results.back();
-    std::int64_t number = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = error == std::errc{} && rest == text.data() + text.size();
-    if (!is_number || number < least || number > most)
+    const auto number = whole_number<std::int64_t>(text);
+    if (!number || *number < least || *number > most)
       throw UsageError(
           fmt::format("{}: '{}' is not a whole number from {} to {}", name, text, least, most));
-    value = number;
+    value = *number;
     return true;
   };
   CLI::Option* const option = app.add_option(name, take, help)->type_name("N")->group(group);

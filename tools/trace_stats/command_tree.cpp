@@ -1,5 +1,6 @@
 // trace-stats tree: what was called within what, by thread, with times of host and devices.
 #include "analysis/reports/tree_report.h"
+#include "base/ascii.h"
 #include "base/problems.h"
 #include "common/command_spec.h"
 #include "common/option_values.h"
@@ -8,7 +9,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <string>
 
@@ -43,14 +43,11 @@ TreeMetric read_metric(const std::string& word) {
 // Reads "1%", "0.5 %" or "1", which is a percentage, too.
 double read_min_share(const std::string& text) {
   const std::size_t end = text.find_last_not_of(" %");
-  const std::string_view number = std::string_view(text).substr(0, end + 1);
-  double percent = 0;
-  const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
-  if (error != std::errc{} || stop != number.data() + number.size() || !(percent >= 0) ||
-      percent > 100)
+  const auto percent = whole_number<double>(std::string_view(text).substr(0, end + 1));
+  if (!percent || !(*percent >= 0) || *percent > 100)
     throw UsageError(
         fmt::format("--min-share: '{}' is not a share in percent (try 1% or 0)", text));
-  return percent / 100;
+  return *percent / 100;
 }
 
 void add_tree_options(CLI::App& command, const std::shared_ptr<TreeCommandOptions>& options) {

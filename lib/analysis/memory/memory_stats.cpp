@@ -1,12 +1,12 @@
 #include "analysis/memory/memory_stats.h"
 
 #include "analysis/numbers.h"
+#include "base/ascii.h"
 #include "base/problems.h"
 #include "input/input_list.h"
 #include "input/open.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
@@ -27,12 +27,6 @@ constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 constexpr char kWanted[] =
     "is no memory stats: a mapping of rank.function.iteration.start|end to what was measured";
 
-template <typename Number>
-bool read_number(std::string_view text, Number& number) {
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && stop == text.data() + text.size();
-}
-
 // Reads "0.training_step.2.end"; a function may have points in its name.
 bool read_key(std::string_view key, MemorySnapshot& snapshot) {
   const std::size_t first = key.find('.');
@@ -43,19 +37,21 @@ bool read_key(std::string_view key, MemorySnapshot& snapshot) {
   const std::string_view end = key.substr(last + 1);
   snapshot.at_end = end == "end";
   snapshot.function = key.substr(first + 1, middle - first - 1);
-  return (end == "end" || end == "start") && read_number(key.substr(0, first), snapshot.rank) &&
-         snapshot.rank >= 0 &&
-         read_number(key.substr(middle + 1, last - middle - 1), snapshot.iteration);
+  const auto rank = whole_number<std::int64_t>(key.substr(0, first));
+  const auto iteration = whole_number<std::int64_t>(key.substr(middle + 1, last - middle - 1));
+  snapshot.rank = rank.value_or(-1);
+  snapshot.iteration = iteration.value_or(0);
+  return (end == "end" || end == "start") && snapshot.rank >= 0 && iteration;
 }
 
 void read_values(const YAML::Node& node, MemorySnapshot& snapshot, std::uint64_t& left_out) {
   for (const auto& entry : node) {
-    double number = 0;
     if (entry.second.IsNull()) continue;  // a hook without measurements
     if (entry.first.IsScalar() && entry.first.Scalar() == kTimeKey) continue;
-    if (entry.first.IsScalar() && entry.second.IsScalar() &&
-        read_number(entry.second.Scalar(), number) && std::isfinite(number))
-      snapshot.values[entry.first.Scalar()] = number;
+    const bool are_scalars = entry.first.IsScalar() && entry.second.IsScalar();
+    const auto number = whole_number<double>(are_scalars ? entry.second.Scalar() : "");
+    if (number && std::isfinite(*number))
+      snapshot.values[entry.first.Scalar()] = *number;
     else
       ++left_out;
   }

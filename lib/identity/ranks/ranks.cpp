@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 #include <utility>
 
@@ -81,9 +80,8 @@ bool is_letter(char c) {
 }
 
 std::optional<std::int64_t> number_of(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && number <= kMaxRank ? std::optional(number) : std::nullopt;
+  const auto number = whole_number<std::int64_t>(text);
+  return number && *number <= kMaxRank ? number : std::nullopt;
 }
 
 // Cuts the last word or number off, with a separator after it, and returns it.
@@ -314,10 +312,8 @@ std::int64_t FileRank::rank_of(std::string_view canonical_pid) const {
   if (!is_merged()) return rank;
   if (const auto found = rank_of_pid.find(canonical_pid); found != rank_of_pid.end())
     return found->second;
-  std::int64_t number = -1;
-  const char* const end = canonical_pid.data() + canonical_pid.size();
-  const auto [stop, error] = std::from_chars(canonical_pid.data(), end, number);
-  return error == std::errc{} && stop == end && number >= 0 && number <= kMaxRank ? number : rank;
+  const auto number = whole_number<std::int64_t>(canonical_pid);
+  return number && *number >= 0 && *number <= kMaxRank ? *number : rank;
 }
 
 std::int64_t FileRank::rank_of(std::string_view canonical_pid,

@@ -1,6 +1,7 @@
 #include "record/files/event_sources.h"
 
 #include "base/arithmetic.h"
+#include "base/ascii.h"
 #include "event/event.h"
 #include "event/event_timing.h"
 #include "input/open.h"
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -77,12 +77,9 @@ struct TraceEnd {
 
 // Fills in the base time.
 void read_base(std::string_view text, TraceEnd& end) {
-  const std::string_view base = unquoted(text);
-  const char* const behind = base.data() + base.size();
-  const auto [stop, error] = std::from_chars(base.data(), behind, end.base_ns);
-  if (error == std::errc() && stop == behind) return;
-  end.base_ns = 0;
-  end.bad_base = text;
+  const auto base = whole_number<std::int64_t>(unquoted(text));
+  end.base_ns = base.value_or(0);
+  if (!base) end.bad_base = text;
 }
 
 TraceEnd read_trace(const std::string& path, Args args,

@@ -78,11 +78,8 @@ std::optional<std::pair<std::string_view, int>> read_placeholder(std::string_vie
   if (colon == std::string_view::npos) return std::pair(inside, 0);
   std::string_view form = inside.substr(colon + 1);
   if (form.ends_with('d')) form.remove_suffix(1);
-  int digits = 0;
-  const auto [rest, error] = std::from_chars(form.data(), form.data() + form.size(), digits);
-  const bool good = form.starts_with('0') && error == std::errc{} &&
-                    rest == form.data() + form.size() && digits >= 1 && digits <= 20;
-  if (!good) return std::nullopt;
+  const int digits = form.starts_with('0') ? whole_number<int>(form).value_or(0) : 0;
+  if (digits < 1 || digits > 20) return std::nullopt;
   return std::pair(inside.substr(0, colon), digits);
 }
 

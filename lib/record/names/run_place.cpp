@@ -1,10 +1,10 @@
 #include "record/names/run_place.h"
 
+#include "base/ascii.h"
 #include "record/names/schedule.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
@@ -14,13 +14,11 @@ namespace traceloom::record {
 namespace {
 
 std::int64_t read_number(std::string_view name, std::string_view text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || error != std::errc{} || rest != end || number < 0)
+  const auto number = whole_number<std::int64_t>(text);
+  if (!number || *number < 0)
     throw std::invalid_argument(fmt::format(
         "environment variable {} is '{}', which is no rank or number of processes", name, text));
-  return number;
+  return *number;
 }
 
 // Returns the number in the first of `names` that is set.
