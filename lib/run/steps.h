@@ -7,6 +7,7 @@
 #include "run/event_columns.h"
 #include "run/intervals.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <tuple>
@@ -110,6 +111,31 @@ struct StepList {
 };
 
 StepList find_steps(const std::vector<EventColumns>& parts);
+
+// StepsByTime: finds the step of a rank at a time. There is none if no steps are marked.
+//
+//   const StepsByTime steps(rank.steps);
+//   if (const Step* step = steps.at(span.start_ns)) use(step->number);
+class StepsByTime {
+ public:
+  explicit StepsByTime(const StepList& steps) {
+    if (steps.kind != StepKind::none) steps_.assign(steps.list.begin(), steps.list.end());
+  }
+  // Returns the last step that has begun at `ns`, over or not; nullptr if none has.
+  const Step* begun_at(std::int64_t ns) const {
+    const auto later = std::ranges::upper_bound(steps_, ns, {},
+                                                [](const Step& step) { return step.time.from_ns; });
+    return later == steps_.begin() ? nullptr : &later[-1];
+  }
+  // Returns the step that has the instant, or nullptr.
+  const Step* at(std::int64_t ns) const {
+    const Step* const step = begun_at(ns);
+    return step != nullptr && ns < step->time.to_ns ? step : nullptr;
+  }
+
+ private:
+  std::vector<Step> steps_;
+};
 
 // RunCounter: numbers the runs of a rank: recordings of a job that was started again, whose steps
 // repeat the numbers of earlier steps.

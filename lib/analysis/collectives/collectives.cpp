@@ -40,26 +40,6 @@ Kind kind_of(const CommunicationPiece& piece, const std::optional<MessageEnds>& 
   return {what.group, what.name, piece.own_dtype, piece.own_bytes, kNoId, {}};
 }
 
-// Finds the step of a rank in which a piece begins.
-class PieceSteps {
- public:
-  explicit PieceSteps(const StepList& steps) {
-    if (steps.kind == StepKind::none) return;
-    for (const Step& step : steps.list) starts_.emplace_back(step.time.from_ns, key_of(step));
-    std::sort(starts_.begin(), starts_.end());
-  }
-  StepKey at(std::int64_t ns) const {
-    const auto next =
-        std::upper_bound(starts_.begin(), starts_.end(), ns,
-                         [](std::int64_t time, const auto& step) { return time < step.first; });
-    return next == starts_.begin() ? kNoStep : (next - 1)->second;
-  }
-  static constexpr StepKey kNoStep{};
-
- private:
-  std::vector<std::pair<std::int64_t, StepKey>> starts_;
-};
-
 // Returns the bytes if they are the same on all ranks, otherwise 0. Ranks may put different sizes
 // into an all-to-all, and receive them from a gather.
 std::int64_t common_bytes(const Collective& what) {
@@ -149,7 +129,7 @@ JoinedRanks join_ranks(const Run& run, const MessageRanks& messages, const Uneve
   JoinedRanks joined;
   KindComparison comparison;
   for_each_communication(run, [&](std::size_t rank, std::vector<CommunicationPiece> pieces) {
-    std::optional<PieceSteps> steps;
+    std::optional<StepsByTime> steps;
     if (!uneven.empty()) steps.emplace(run.ranks[rank].steps);
     std::map<std::pair<Kind, StepKey>, std::int64_t> seen;
     for (CommunicationPiece& piece : pieces) {
@@ -157,7 +137,8 @@ JoinedRanks join_ranks(const Run& run, const MessageRanks& messages, const Uneve
       const std::optional<MessageEnds> ends = messages.ends_of(piece, own);
       Kind kind = kind_of(piece, ends, own);
       if (ends || !has_seq(piece)) comparison.add(kind, piece);
-      const StepKey step = uneven.contains(kind) ? steps->at(piece.start_ns) : PieceSteps::kNoStep;
+      const Step* const begun = uneven.contains(kind) ? steps->begun_at(piece.start_ns) : nullptr;
+      const StepKey step = begun != nullptr ? key_of(*begun) : StepKey{};
       if (uneven.tensors.contains(kind)) {
         std::get<kDtype>(kind) = piece.what.dtype;
         std::get<kBytes>(kind) = common_bytes(piece.what);

@@ -56,11 +56,9 @@ class OperatorFinder {
   std::map<std::string_view, std::int64_t> calls_;
 };
 
-std::optional<std::int64_t> step_at(const RankEvents& rank, std::int64_t at_ns) {
-  if (rank.steps.kind == StepKind::none) return std::nullopt;
-  for (const Step& step : rank.steps.list)
-    if (step.time.from_ns <= at_ns && at_ns < step.time.to_ns) return step.number;
-  return std::nullopt;
+std::optional<std::int64_t> step_at(const StepsByTime& steps, std::int64_t at_ns) {
+  const Step* const step = steps.at(at_ns);
+  return step != nullptr ? std::optional(step->number) : std::nullopt;
 }
 
 void draw_curve(const std::vector<Attributed>& events, DeviceMemory& device) {
@@ -106,7 +104,7 @@ void add_to_operators(const std::vector<Attributed>& events, const OperatorFinde
 
 // Finds the memory that was allocated and not freed, at the peak and at the end.
 void find_held(const std::vector<Attributed>& events, const OperatorFinder& operators,
-               const RankEvents& rank, const DeviceMemory& device, OperatorSums& sums) {
+               const StepsByTime& step_times, const DeviceMemory& device, OperatorSums& sums) {
   if (!device.has_addresses) return;
   std::unordered_map<std::int64_t, const Attributed*> held;
   const auto note_peak = [&] {
@@ -130,7 +128,7 @@ void find_held(const std::vector<Attributed>& events, const OperatorFinder& oper
     OperatorMemory& memory = sums[name];
     memory.unfreed += event->sample.bytes;
     ++memory.unfreed_count;
-    steps[name].insert(step_at(rank, event->sample.start_ns));
+    steps[name].insert(step_at(step_times, event->sample.start_ns));
   }
   for (const auto& [name, numbers] : steps)
     sums[name].unfreed_steps =
@@ -171,6 +169,7 @@ std::vector<DeviceMemory> find_device_memory(const Run& run, const RankEvents& r
   std::vector<DeviceMemory> devices;
   if (by_device.empty()) return devices;
   const OperatorFinder operators(run, rank);
+  const StepsByTime step_times(rank.steps);
   for (auto& [key, events] : by_device) {
     for (Attributed& event : events)
       event.node = operators.find(event.sample.track, event.sample.start_ns);
@@ -184,13 +183,13 @@ std::vector<DeviceMemory> find_device_memory(const Run& run, const RankEvents& r
     draw_curve(events, device);
     OperatorSums sums;
     add_to_operators(events, operators, sums);
-    find_held(events, operators, rank, device, sums);
+    find_held(events, operators, step_times, device, sums);
     device.operators.insert(sums.begin(), sums.end());
     if (device.peak_index > 0) {
       const std::uint32_t node = events[device.peak_index - 1].node;
       if (node != kNoOperator) device.peak_operator = operators.name_of(node);
     }
-    device.peak_step = step_at(rank, device.peak().at_ns);
+    device.peak_step = step_at(step_times, device.peak().at_ns);
     device.growth_per_step = growth_of(rank, device);
     devices.push_back(std::move(device));
   }

@@ -31,19 +31,6 @@ void keep_longest(const Run& run, std::vector<LongSpan>& spans, std::size_t most
   if (spans.size() > most) spans.resize(most);
 }
 
-// Steps ascend and do not overlap. A step that nothing marks has no number worth showing.
-void find_steps_of(const RankEvents& rank, std::vector<LongSpan>& spans) {
-  if (rank.steps.kind == StepKind::none) return;
-  std::vector<LongSpan*> by_start;
-  by_start.reserve(spans.size());
-  for (LongSpan& span : spans) by_start.push_back(&span);
-  std::ranges::sort(by_start, {}, &LongSpan::start_ns);
-  auto next = by_start.begin();
-  for (const Step& step : rank.steps.list)
-    for (; next != by_start.end() && (*next)->start_ns < step.time.to_ns; ++next)
-      if ((*next)->start_ns >= step.time.from_ns) (*next)->step = step.number;
-}
-
 std::vector<LongSpan> longest_of_rank(const Run& run, const RankEvents& rank, std::size_t most) {
   std::vector<LongSpan> spans;
   std::int64_t least_ns = 0;  // shorter ones are none of the longest
@@ -65,7 +52,9 @@ std::vector<LongSpan> longest_of_rank(const Run& run, const RankEvents& rank, st
     add({span, rank.rank, kNoId, span.device, span.stream});
   });
   keep_longest(run, spans, most);
-  find_steps_of(rank, spans);
+  const StepsByTime steps(rank.steps);
+  for (LongSpan& span : spans)
+    if (const Step* const step = steps.at(span.start_ns)) span.step = step->number;
   return spans;
 }
 
