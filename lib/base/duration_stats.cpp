@@ -36,32 +36,26 @@ std::int64_t standard_deviation(const DurationValues& values, Uint128 total) {
   return std::llround(std::sqrt(std::max(sum, 0.0L) / static_cast<long double>(count - 1)));
 }
 
-// Finds the durations of given ranks. The ranks must ascend: each search leaves out the values that
-// the previous one has put below its place.
-class RankSearch {
- public:
-  explicit RankSearch(DurationValues& values) : values_(values) {}
-
-  std::int64_t operator()(std::size_t rank) {
-    if (rank < values_.small.size()) return select(values_.small, small_done_, rank);
-    return select(values_.large, large_done_, rank - values_.small.size());
-  }
-
- private:
-  template <typename T>
-  static std::int64_t select(std::vector<T>& values, std::size_t& done, std::size_t rank) {
-    if (rank + 1 > done) {
-      std::nth_element(values.begin() + static_cast<std::ptrdiff_t>(done),
-                       values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
-      done = rank + 1;
-    }
-    return static_cast<std::int64_t>(values[rank]);
-  }
-
-  DurationValues& values_;
-  std::size_t small_done_ = 0;
-  std::size_t large_done_ = 0;
-};
+// Each search leaves out the values that the one before has put below its place.
+void find_percentiles(DurationValues& values, DurationStats& stats) {
+  std::size_t done = 0;
+  const auto search = [&](auto& list, std::size_t first, std::size_t place) {
+    const auto at = list.begin() + static_cast<std::ptrdiff_t>(place - first);
+    if (place >= done)
+      std::nth_element(list.begin() + static_cast<std::ptrdiff_t>(std::max(done, first) - first),
+                       at, list.end());
+    done = std::max(done, place + 1);
+    return static_cast<std::int64_t>(*at);
+  };
+  const auto percentile_of = [&](std::size_t percent) {
+    const std::size_t place = percentile_place(values.size(), percent);
+    const std::size_t small = values.small.size();
+    return place < small ? search(values.small, 0, place) : search(values.large, small, place);
+  };
+  stats.p50_ns = percentile_of(50);
+  stats.p90_ns = percentile_of(90);
+  stats.p99_ns = percentile_of(99);
+}
 
 }  // namespace
 
@@ -84,10 +78,7 @@ DurationStats compute_stats(DurationValues& values) {
   stats.mean_ns = static_cast<std::int64_t>((total * 2 + count) / (Uint128{count} * 2));
   stats.min_ns = static_cast<std::int64_t>(least);
   stats.max_ns = static_cast<std::int64_t>(most);
-  RankSearch at_rank(values);
-  stats.p50_ns = at_rank(percentile_place(count, 50));
-  stats.p90_ns = at_rank(percentile_place(count, 90));
-  stats.p99_ns = at_rank(percentile_place(count, 99));
+  find_percentiles(values, stats);
   stats.stddev_ns = stats.total_fits ? standard_deviation<Uint128>(values, total)
                                      : standard_deviation<long double>(values, total);
   return stats;
