@@ -31,8 +31,7 @@ void write_verdict_of(HtmlWriter& html, const ComparisonPage& page) {
   html.element("p", lines.front(), {{"class", "lead"}});
   for (std::size_t i = 1; i < lines.size(); ++i) html.element("p", lines[i]);
   write_command(html, page.source, "compare");
-  html.close();
-  html.line();
+  html.close_line();
   write_notes(html, page.report.notes);
 }
 
@@ -64,8 +63,7 @@ void write_side(HtmlWriter& html, const PageSide& side, std::string_view section
     html.raw(found->second);
   else
     html.element("p", side.why);
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 // Timelines and flame graphs need the width of the page.
@@ -74,8 +72,7 @@ void write_sides(HtmlWriter& html, const ComparisonPage& page, std::string_view 
   html.open("div", {{"class", is_wide ? "sides wide" : "sides"}});
   write_side(html, page.base, section);
   write_side(html, page.changed, section);
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 }  // namespace

@@ -41,8 +41,7 @@ void write_notes(HtmlWriter& html, const std::vector<std::string>& notes) {
   if (notes.empty()) return;
   html.open("ul", {{"class", "notes"}});
   for (const std::string& note : notes) html.element("li", note);
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 void write_definition_list(HtmlWriter& html, std::span<const PageDefinition> definitions) {
@@ -57,8 +56,7 @@ void write_definition_list(HtmlWriter& html, std::span<const PageDefinition> def
 void write_command(HtmlWriter& html, const PageSource& source, std::string_view words) {
   html.open("p", {{"class", "command"}});
   html.element("code", source.command(words));
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 void write_canvas(HtmlWriter& html, const PageCanvas& canvas) {

@@ -321,8 +321,7 @@ void write_wait_matrix(HtmlWriter& html, const PageRun& page, const RankWaits& w
   }
   html.raw("</tbody>");
   html.close();
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 }  // namespace traceloom

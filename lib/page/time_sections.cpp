@@ -52,8 +52,7 @@ void write_verdict(HtmlWriter& html, const PageRun& page) {
   write_list(html, "Left out", verdict.left_out);
   write_list(html, "What to do", remedy_lines(verdict));
   write_command(html, page, "bottleneck");
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 void write_chip(HtmlWriter& html, std::string_view name, std::string_view value,
@@ -118,8 +117,7 @@ void write_chips(HtmlWriter& html, const Run& run, const std::vector<RankRoles>&
   write_chip(html, "Events", format_count(events));
   write_chip(html, "Repaired or left out", problems == 0 ? "nothing" : format_count(problems),
              problems > 0);
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 void write_others(HtmlWriter& html, const Run& run) {

@@ -58,8 +58,7 @@ void write_flame(HtmlWriter& html, const PageRun& page) {
   write_canvas(html, {page.id("flame"), page.id("flame-status"), "flame", page.side,
                       "Flame graph of the tree below; arrow keys move, Enter zooms into a call, "
                       "Escape shows all. The numbers are in the table below."});
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 }  // namespace

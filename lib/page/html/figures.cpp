@@ -79,8 +79,7 @@ void write_legend(HtmlWriter& html, const std::vector<std::string_view>& roles) 
         "<li><svg aria-hidden=true><rect class={} width=100% height=100% rx=2 /></svg>", role));
     html.text(role);
   }
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 void write_stacked_bars(HtmlWriter& html, std::string_view words, const std::vector<Bar>& bars) {
@@ -100,8 +99,7 @@ void write_stacked_bars(HtmlWriter& html, std::string_view words, const std::vec
     html.element("span", bar.total, {{"class", "n"}});
     html.line();
   }
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 void write_columns(HtmlWriter& html, std::string_view words, const std::vector<Bar>& bars,
@@ -123,8 +121,7 @@ void write_columns(HtmlWriter& html, std::string_view words, const std::vector<B
   html.open("div", {{"class", "axis"}});
   html.element("span", first);
   html.element("span", last);
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 void write_curve(HtmlWriter& html, const Curve& curve) {
@@ -146,8 +143,7 @@ void write_curve(HtmlWriter& html, const Curve& curve) {
   html.element("span",
                format_duration(scale.start_ns + static_cast<std::int64_t>(scale.length_ns)));
   html.close();
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 }  // namespace traceloom

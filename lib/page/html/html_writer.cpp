@@ -232,8 +232,7 @@ void write_table(HtmlWriter& html, const Table& table, const TableLook& look) {
   for (std::size_t row = 0; row < count; ++row) write_row(html, table, row, columns, depth);
   html.raw("</tbody>");
   html.close();
-  html.close();
-  html.line();
+  html.close_line();
 }
 
 }  // namespace traceloom

@@ -54,6 +54,11 @@ class HtmlWriter {
   void text(std::string_view text);
   // Writes a line end, so that a page can be read and compared by lines.
   void line() { out_ += '\n'; }
+  // Closes the element that was opened last, and ends the line.
+  void close_line() {
+    close();
+    line();
+  }
   // Inserts HTML that this program made, unchanged.
   void raw(std::string_view html) { out_ += html; }
   // Writes data for the page's script: JSON, in which '<' becomes an escape, or base64.
