@@ -27,8 +27,6 @@
 
 namespace traceloom {
 
-__extension__ typedef __int128 Int128;
-
 // These two round halves up. The sum is wide, because a file may claim times of any length.
 inline std::int64_t rounded_mean(Int128 sum, std::size_t count) {
   const auto n = static_cast<Int128>(count);

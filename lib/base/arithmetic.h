@@ -10,6 +10,10 @@
 
 namespace traceloom {
 
+// Products of two numbers of 64 bits fit.
+__extension__ typedef __int128 Int128;
+__extension__ typedef unsigned __int128 Uint128;
+
 // Sums of times that saturate, because a file may claim times of any length.
 //
 //   add_to(total_ns, span_ns);                                 // at most the greatest int64

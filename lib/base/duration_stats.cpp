@@ -9,8 +9,6 @@
 namespace traceloom {
 namespace {
 
-__extension__ typedef unsigned __int128 Uint128;
-
 template <typename Use>
 void for_each(const DurationValues& values, Use use) {
   for (const std::uint32_t ns : values.small) use(static_cast<std::uint64_t>(ns));

@@ -1,5 +1,6 @@
 #include "base/units.h"
 
+#include "base/arithmetic.h"
 #include "base/ascii.h"
 #include "base/json_string.h"
 
@@ -13,8 +14,6 @@
 
 namespace traceloom {
 namespace {
-
-__extension__ typedef unsigned __int128 Wide;  // the product of two 64-bit numbers fits
 
 struct Unit {
   std::string_view name;
@@ -61,7 +60,7 @@ std::optional<std::uint64_t> scale(const Decimal& number, std::uint64_t factor) 
   const std::string_view digits = number.fraction.substr(0, kMaxFractionDigits);
   std::uint64_t divisor = 1;
   for (std::size_t i = 0; i < digits.size(); ++i) divisor *= 10;
-  const Wide fraction = Wide{*to_integer(digits)} * factor / divisor;
+  const Uint128 fraction = Uint128{*to_integer(digits)} * factor / divisor;
   if (__builtin_add_overflow(*whole, static_cast<std::uint64_t>(fraction), &*whole))
     return std::nullopt;
   return whole;
@@ -119,7 +118,7 @@ std::optional<std::int64_t> with_sign(std::uint64_t magnitude, bool negative) {
 
 // Returns magnitude / factor in thousandths, rounded half up.
 std::uint64_t thousandths(std::uint64_t magnitude, std::uint64_t factor) {
-  return static_cast<std::uint64_t>((Wide{magnitude} * 1000 + factor / 2) / factor);
+  return static_cast<std::uint64_t>((Uint128{magnitude} * 1000 + factor / 2) / factor);
 }
 
 // The most ranges or ranks of a list that has to stay short.
@@ -208,8 +207,8 @@ std::string format_bytes(std::uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   constexpr std::array<std::string_view, 6> kNames{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   std::size_t unit = 0;
-  Wide factor = 1024;
-  const auto tenths = [&] { return (Wide{bytes} * 10 + factor / 2) / factor; };
+  Uint128 factor = 1024;
+  const auto tenths = [&] { return (Uint128{bytes} * 10 + factor / 2) / factor; };
   while (tenths() >= 10240) {  // 1,023.96 KiB reads 1.0 MiB
     ++unit;
     factor *= 1024;

@@ -384,12 +384,10 @@ std::vector<FileClock> align(const std::vector<ClockFacts>& files, const ClockOp
 
 namespace {
 
-__extension__ typedef __int128 Wide;
-
 // Rounds up.
 std::int64_t worst_drift_ns(std::int64_t distance_ns) {
   return static_cast<std::int64_t>(
-      (Wide{std::max<std::int64_t>(distance_ns, 0)} * kWorstDriftPpm + 999'999) / 1'000'000);
+      (Int128{std::max<std::int64_t>(distance_ns, 0)} * kWorstDriftPpm + 999'999) / 1'000'000);
 }
 
 }  // namespace

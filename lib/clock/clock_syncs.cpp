@@ -18,8 +18,6 @@
 namespace traceloom {
 namespace {
 
-__extension__ typedef __int128 Int128;
-
 std::optional<std::int64_t> narrow(Int128 value) {
   if (value < std::numeric_limits<std::int64_t>::min() ||
       value > std::numeric_limits<std::int64_t>::max())

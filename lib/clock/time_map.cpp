@@ -8,8 +8,6 @@
 namespace traceloom {
 namespace {
 
-__extension__ typedef __int128 Int128;
-
 // Always rounds down, so that the sum of time and shift never decreases.
 std::int64_t interpolated(const TimeMap::Knot& before, const TimeMap::Knot& after,
                           std::int64_t ns) {

@@ -1,5 +1,6 @@
 #include "summarize/summarize.h"
 
+#include "base/arithmetic.h"
 #include "base/problems.h"
 #include "base/string_table.h"
 #include "base/units.h"
@@ -25,8 +26,6 @@
 
 namespace traceloom {
 namespace {
-
-__extension__ typedef unsigned __int128 Uint128;
 
 // What stands for the category of spans that only their row tells to be of a device.
 constexpr std::string_view kDeviceRowCategory = "(device row)";
