@@ -29,11 +29,10 @@ class OperatorFinder {
 
   std::uint32_t find(std::uint32_t track, std::int64_t at_ns) const {
     const std::vector<OperatorNode>& nodes = operators_.nodes();
-    const auto after = std::upper_bound(
-        nodes.begin(), nodes.end(), std::pair{track, at_ns},
-        [](const std::pair<std::uint32_t, std::int64_t>& key, const OperatorNode& node) {
-          return key < std::pair{node.track, node.start_ns};
-        });
+    const auto begin_of = [](const OperatorNode& node) {
+      return std::pair(node.track, node.start_ns);
+    };
+    const auto after = std::ranges::upper_bound(nodes, std::pair(track, at_ns), {}, begin_of);
     if (after == nodes.begin() || (after - 1)->track != track) return kNoOperator;
     auto found = static_cast<std::uint32_t>(after - nodes.begin() - 1);
     while (found != kNoOperator && nodes[found].end_ns <= at_ns) found = nodes[found].parent;

@@ -8,6 +8,18 @@
 #include <utility>
 
 namespace traceloom {
+namespace {
+
+std::pair<std::uint32_t, std::int64_t> begin_of(const HostSpan& span) {
+  return {span.track, span.start_ns};
+}
+
+// Outer spans come first.
+auto place_of(const HostSpan& span) {
+  return std::tuple(begin_of(span), ~span.end_ns);
+}
+
+}  // namespace
 
 std::string_view module_class(std::string_view label) {
   if (label.starts_with(kModulePrefix)) label.remove_prefix(kModulePrefix.size());
@@ -29,9 +41,7 @@ LaunchModules::LaunchModules(const Run& run, const RankEvents& rank, const Opera
 }
 
 void LaunchModules::nest(std::vector<HostSpan> spans) {
-  std::stable_sort(spans.begin(), spans.end(), [](const HostSpan& a, const HostSpan& b) {
-    return std::tuple(a.track, a.start_ns, b.end_ns) < std::tuple(b.track, b.start_ns, a.end_ns);
-  });
+  std::ranges::stable_sort(spans, {}, place_of);
   SpanStack open;
   std::string name;
   for (const HostSpan& span : spans) {
@@ -50,11 +60,8 @@ void LaunchModules::nest(std::vector<HostSpan> spans) {
 }
 
 std::uint32_t LaunchModules::find(std::uint32_t track, std::int64_t at_ns) const {
-  const auto after =
-      std::upper_bound(calls_.begin(), calls_.end(), std::pair(track, at_ns),
-                       [](const auto& wanted, const Call& call) {
-                         return wanted < std::pair(call.span.track, call.span.start_ns);
-                       });
+  const auto after = std::ranges::upper_bound(calls_, std::pair(track, at_ns), {},
+                                              [](const Call& call) { return begin_of(call.span); });
   if (after == calls_.begin() || (after - 1)->span.track != track) return kNoModule;
   for (auto call = static_cast<std::uint32_t>(after - calls_.begin() - 1); call != SpanStack::kNone;
        call = calls_[call].around)
@@ -73,22 +80,12 @@ std::uint32_t LaunchModules::of_launch(const DeviceSpan& work) const {
   return find(node.track, node.start_ns);
 }
 
-namespace {
-
-// Sorts outer ranges first.
-bool is_before(const LaunchingRange& a, const LaunchingRange& b) {
-  return std::tuple(a.span.track, a.span.start_ns, b.span.end_ns) <
-         std::tuple(b.span.track, b.span.start_ns, a.span.end_ns);
-}
-
-}  // namespace
-
 LaunchingRanges::LaunchingRanges(const Run& run, const RankEvents& rank)
     : launches_(rank.own_parts()) {
   rank.for_each_mark([&](const MarkedSpan& span) {
     if (is_of_collective(span.mark)) ranges_.push_back({span, 0, span.end_ns});
   });
-  std::stable_sort(ranges_.begin(), ranges_.end(), is_before);
+  std::ranges::stable_sort(ranges_, {}, [](const auto& one) { return place_of(one.span); });
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
     const MarkedSpan& span = ranges_[i].span;
     if (i > 0 && ranges_[i - 1].span.track == span.track)
@@ -118,11 +115,8 @@ LaunchedBy LaunchingRanges::find(const EventColumns& part, const DeviceSpan& pie
 
 // Notes the innermost ranges around the span; the span itself may be one.
 void LaunchingRanges::add_around(const HostSpan& span, LaunchedBy& found) const {
-  const auto behind = std::upper_bound(ranges_.begin(), ranges_.end(), span,
-                                       [](const HostSpan& at, const LaunchingRange& range) {
-                                         return std::tuple(at.track, at.start_ns) <
-                                                std::tuple(range.span.track, range.span.start_ns);
-                                       });
+  const auto behind = std::ranges::upper_bound(ranges_, begin_of(span), {},
+                                               [](const auto& one) { return begin_of(one.span); });
   for (auto range = behind; range != ranges_.begin();) {
     --range;
     if (range->span.track != span.track || range->latest_end_ns < span.end_ns) return;
