@@ -8,9 +8,9 @@
 #include "run/intervals.h"
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace traceloom {
@@ -78,10 +78,7 @@ struct StepKey {
   std::int64_t epoch = kNoId;
   std::int64_t number = kNoId;
 
-  friend bool operator==(const StepKey&, const StepKey&) = default;
-  friend bool operator<(const StepKey& a, const StepKey& b) {
-    return std::tie(a.run, a.epoch, a.number) < std::tie(b.run, b.epoch, b.number);
-  }
+  auto operator<=>(const StepKey&) const = default;
 };
 inline StepKey key_of(const Step& step) {
   return {step.run, step.epoch, step.number};

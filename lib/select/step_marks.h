@@ -16,6 +16,7 @@
 #include "event/event.h"
 #include "identity/ranks/ranks.h"
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -49,9 +50,7 @@ class StepMarks {
   struct Thread {
     std::string pid;  // canonical_id()
     std::string tid;
-    friend bool operator<(const Thread& a, const Thread& b) {
-      return std::tie(a.pid, a.tid) < std::tie(b.pid, b.tid);
-    }
+    auto operator<=>(const Thread&) const = default;
   };
   using Trains = std::map<std::int64_t, std::int64_t>;  // time -> batch
   struct LongSpan {

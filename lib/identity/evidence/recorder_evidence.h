@@ -5,6 +5,7 @@
 #include "clock/clock_syncs.h"
 #include "event/event.h"
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -26,10 +27,7 @@ struct Stamp {
   std::string tid;                      // as in Mark::tid
   std::optional<std::int64_t> sync_us;  // absent if no cycle begins in the file
 
-  friend bool operator==(const Stamp&, const Stamp&) = default;
-  friend bool operator<(const Stamp& a, const Stamp& b) {
-    return std::tie(a.rank, a.tid, a.sync_us) < std::tie(b.rank, b.tid, b.sync_us);
-  }
+  auto operator<=>(const Stamp&) const = default;
 };
 
 // Returns all stamps, or those of one rank; at most as many as DistinctMarks keeps marks.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -15,10 +16,6 @@ struct HostProcess {
   Trust trust = Trust::little;
   std::uint64_t events = 0;
   std::set<std::string> tids = {};
-
-  friend bool operator<(const HostProcess& a, const HostProcess& b) {
-    return std::tie(a.trust, a.events) < std::tie(b.trust, b.events);
-  }
 };
 
 using HostProcesses = std::map<std::string, HostProcess>;  // key: pid
@@ -44,8 +41,9 @@ HostProcesses host_processes(const FileSurvey& survey) {
 
 // Returns the first of the best processes, or end() if there is none.
 HostProcesses::const_iterator find_best(const HostProcesses& processes) {
-  return std::ranges::max_element(processes,
-                                  [](const auto& a, const auto& b) { return a.second < b.second; });
+  return std::ranges::max_element(processes, {}, [](const auto& process) {
+    return std::pair(process.second.trust, process.second.events);
+  });
 }
 
 // Returns each pid with its events and threads in all files.
