@@ -4,7 +4,6 @@
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "scan/event_key.h"
-#include "scan/event_walk.h"
 #include "scan/text_index.h"
 
 #include <algorithm>

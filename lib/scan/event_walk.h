@@ -10,7 +10,6 @@
 #include "scan/text_index.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 #include <vector>
 

@@ -1,7 +1,5 @@
 #include "analysis/memory/counter_series.h"
 
-#include "analysis/numbers.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -3,8 +3,6 @@
 #include "base/ascii.h"
 #include "output/json_writer.h"
 
-#include <utility>
-
 namespace traceloom {
 
 MergeFormat format_of_name(std::string_view path) {

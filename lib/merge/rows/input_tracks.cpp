@@ -3,8 +3,6 @@
 #include "base/ascii.h"
 #include "json/json_document.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "merge/survey/selection.h"
 
 #include "base/arithmetic.h"
-#include "base/string_table.h"
 #include "event/event_timing.h"
 #include "merge/edits/field_edits.h"
 #include "merge/rows/track_plan.h"

@@ -7,7 +7,6 @@
 #include "scan/scan_files.h"
 #include "team/team.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <tuple>

@@ -1,6 +1,5 @@
 #include "merge/survey/survey_visitor.h"
 
-#include "base/arithmetic.h"
 #include "base/ascii.h"
 #include "base/json_walk.h"
 #include "flows/flow_arrows.h"

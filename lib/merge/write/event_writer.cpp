@@ -6,7 +6,6 @@
 #include "merge/edits/field_edits.h"
 #include "scan/event_repair.h"
 
-#include <algorithm>
 #include <functional>
 #include <limits>
 #include <utility>

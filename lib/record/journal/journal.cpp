@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 namespace traceloom::record {
 namespace {
