@@ -21,17 +21,18 @@ std::string_view name_of_file(const std::string& path) {
   return std::string_view(path).substr(path.find_last_of('/') + 1);
 }
 
-// The times of a file's events, moved by an offset.
-struct Times {
-  Times(const EventTally& tally, std::int64_t by_ns)
-      : first_ns(saturating_add(tally.first_ns, by_ns)),
-        last_ns(saturating_add(tally.last_ns, by_ns)) {}
-  bool meet(const Times& other) const {
-    return first_ns <= other.last_ns && other.first_ns <= last_ns;
-  }
-  std::int64_t first_ns;
-  std::int64_t last_ns;
-};
+// Returns the times of a file's events, moved by an offset.
+CommonTimes times_of(const EventTally& tally, std::int64_t by_ns) {
+  return {saturating_add(tally.first_ns, by_ns), saturating_add(tally.last_ns, by_ns)};
+}
+
+CommonTimes times_of(const FileEvidence& evidence) {
+  return times_of(evidence.tally, evidence.base_ns.value_or(0));
+}
+
+bool meet(const CommonTimes& a, const CommonTimes& b) {
+  return a.first_ns <= b.last_ns && b.first_ns <= a.last_ns;
+}
 
 Stamp without_sync(const Stamp& stamp) {
   return {stamp.rank, stamp.tid, std::nullopt};
@@ -167,7 +168,7 @@ class HeldFinder {
         __builtin_mul_overflow(saturating_subtract(*merge.sync_us, *from_us), std::int64_t{1000},
                                &shift_ns))
       return false;
-    return Times(tally_of_trace(trace), shift_ns).meet(Times(merge.tally, 0));
+    return meet(times_of(tally_of_trace(trace), shift_ns), times_of(merge.tally, 0));
   }
 
   const EventTally& tally_of_trace(std::size_t trace) const {
@@ -252,7 +253,7 @@ class HeldFinder {
   // A name alone is evidence only if all times are Unix times.
   std::optional<std::size_t> find_untallied(std::size_t merge, const MergedInput& input) const {
     if (input.tally) return std::nullopt;
-    const Times whole(tally(merge), evidence(merge).base_ns.value_or(0));
+    const CommonTimes whole = times_of(evidence(merge));
     const bool has_names = input.has_clock && is_unix_time(whole.first_ns);
     const auto [begin, end] = by_rank_.equal_range(input.rank);
     for (auto found = begin; found != end; ++found) {
@@ -260,7 +261,7 @@ class HeldFinder {
       const bool is_same =
           input.events == tally(file).events ||
           (has_names && name_of_file(input.path) == name_of_file(files_[file].input.path));
-      if (is_same && Times(tally(file), input.offset_ns).meet(whole)) return file;
+      if (is_same && meet(times_of(tally(file), input.offset_ns), whole)) return file;
     }
     return std::nullopt;
   }
@@ -456,16 +457,8 @@ class RepeatFinder {
     if (!held_[a].is_part || !held_[b].is_part) return false;
     const std::optional<NotedFilter>& of_a = evidence(a).filter;
     const std::optional<NotedFilter>& of_b = evidence(b).filter;
-    return are_of_other_times(a, b) || (of_a && of_b && exclude_each_other(*of_a, *of_b));
-  }
-
-  bool are_of_other_times(std::size_t a, std::size_t b) const {
-    const EventTally& of_a = evidence(a).tally;
-    const EventTally& of_b = evidence(b).tally;
-    const std::int64_t base_a = evidence(a).base_ns.value_or(0);
-    const std::int64_t base_b = evidence(b).base_ns.value_or(0);
-    return saturating_add(of_a.last_ns, base_a) < saturating_add(of_b.first_ns, base_b) ||
-           saturating_add(of_b.last_ns, base_b) < saturating_add(of_a.first_ns, base_a);
+    return !meet(times_of(evidence(a)), times_of(evidence(b))) ||
+           (of_a && of_b && exclude_each_other(*of_a, *of_b));
   }
 
   // True if one folder led to all of the files and no argument named the file itself.
