@@ -404,7 +404,7 @@ constexpr std::string_view kAllRanks = "All ranks";
 bool is_itself(const ComparedSides& sides) {
   return std::ranges::all_of(sides.base, [&](const Capture& some) {
     return std::ranges::any_of(sides.changed, [&](const Capture& other) {
-      return are_of_one_capture(some.steps_ns, other.steps_ns);
+      return are_of_one_capture(some.steps_ns, other.steps_ns) && ranks_in(some) == ranks_in(other);
     });
   });
 }

@@ -199,8 +199,7 @@ void add_sides(CLI::App& command, CompareSettings& options) {
                   "Further captures of one older version, for the noise alone")
       ->type_name("PATH");
   command.add_flag("--by-run", options.by_run,
-                   "The captures of a side are one run, of another day than the other side: judge "
-                   "by the noise between runs. So it is with a baseline of several runs");
+                   "Each side is one run, of a day of its own");
   command
       .add_option("--confirm", options.confirm,
                   "Further captures of both sides, for a second look if the first leaves a doubt")
