@@ -26,16 +26,23 @@ shift
 captures=${CAPTURES:-3}
 base=$store/base.json
 
+# Trouble must not end with a status that is an answer.
+trouble() {
+  echo "ci-compare: $1" >&2
+  exit 2
+}
+[[ $captures =~ ^[1-9][0-9]*$ ]] || trouble "CAPTURES=$captures is not a number of captures"
+[ -x "$(command -v trace-stats)" ] || trouble "trace-stats is not on PATH"
+case $(realpath -m -- "$store")/ in
+  "$PWD"/compare/*) trouble "$store is in compare/, which each run begins anew: keep the store elsewhere" ;;
+esac
 rm -rf compare
-mkdir -p compare "$store"
+mkdir -p compare "$store" || trouble "no folder for the store: $store"
 for ((CAPTURE = 0; CAPTURE < captures; ++CAPTURE)); do
   export CAPTURE TRACES=$PWD/compare/new/c$CAPTURE
   mkdir -p "$TRACES"
   # Its status must not pass for an answer of the comparison.
-  "$@" || {
-    echo "ci-compare: the record command ended with status $? in capture $CAPTURE: $*" >&2
-    exit 2
-  }
+  "$@" || trouble "the record command ended with status $? in capture $CAPTURE: $*"
 done
 
 if [ ! -e "$base" ]; then

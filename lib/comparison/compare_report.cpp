@@ -177,8 +177,8 @@ std::string runs_line(const CompareOptions& options, const Judgement& judgement)
       fmt::format("Noise: {:.2f} % between runs ({:.3g} degrees of freedom", 100 * bounds.noise,
                   judgement.freedom);
   if (judgement.is_assumed)
-    line += fmt::format("; assumed to be about {:.3g} % until the baseline has {} runs",
-                        100 * options.judge.noise.value_or(kAssumedNoise), kFirstRuns);
+    line += fmt::format("; partly assumed, as if {} more had shown {:.3g} %, until there are {} runs",
+                        kAssumedRuns, 100 * options.judge.noise.value_or(kAssumedNoise), kFirstRuns);
   line += ")";
   if (bounds.detectable)
     line += fmt::format("; a run shows a change from {} in {:.3g} of 100 cases",
@@ -400,15 +400,6 @@ std::vector<std::string> headline_of(const ComparedSides& sides, const CompareOp
 
 constexpr std::string_view kAllRanks = "All ranks";
 
-// True if each capture of the base is one of the new version, too.
-bool is_itself(const ComparedSides& sides) {
-  return std::ranges::all_of(sides.base, [&](const Capture& some) {
-    return std::ranges::any_of(sides.changed, [&](const Capture& other) {
-      return are_of_one_capture(some.steps_ns, other.steps_ns) && ranks_in(some) == ranks_in(other);
-    });
-  });
-}
-
 }  // namespace
 
 void keep_changed_ranks(Report& report, std::size_t count) {
@@ -463,7 +454,10 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
   });
   if (is_itself(sides))
     report.notes.emplace_back(
-        "all captures of the base are captures of the new version, too, which shows no change");
+        sides.earlier_runs.empty()
+            ? "all captures of the base are captures of the new version, too, which shows no change"
+            : "the newest run of the base is the new one, so that it does not count, and tables "
+              "show no change");
   if (!sides.earlier_runs.empty())
     report.notes.push_back(fmt::format(
         "the base has {} runs, of which the newest alone has its rows: tables{} compare with that",

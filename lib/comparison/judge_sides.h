@@ -86,6 +86,9 @@ bool needs_memory(const std::vector<MetricGate>& gates);
 std::optional<double> value_of(const Metric& metric, const Capture& capture,
                                const ComparedSteps& steps = {});
 
+// True if the capture has work of a device that was launched in a torch module.
+bool names_modules(const Capture& capture);
+
 // judge_sides: whether the step and the metrics of gates changed by more than noise.
 //
 //   const JudgedSides found = judge_sides({base, changed}, {}, gates);
@@ -114,6 +117,10 @@ struct ComparedSides {
   // Returns the same with the captures of the second look among those of their side.
   ComparedSides with_second_look() const;
 };
+
+// True if each capture of the base is one of the new version, too. Of a store, that newest run does
+// not count if there are others.
+bool is_itself(const ComparedSides& sides);
 
 struct MetricAnswer {
   ChangeKind kind = ChangeKind::inconclusive;

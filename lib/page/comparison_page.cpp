@@ -38,9 +38,9 @@ void write_verdict_of(HtmlWriter& html, const ComparisonPage& page) {
 constexpr PageDefinition kCompareDefinitions[] = {
     {"REGRESSION, IMPROVEMENT",
      "The step changed by at least the floor, and chance makes that in less than one of 100 "
-     "cases, judged by how the captures of a side differ among themselves."},
+     "cases, judged by how captures of a side, or runs of a store, differ among themselves."},
     {"OK", "The change is surely below the limit."},
-    {"INCONCLUSIVE", "These captures show neither. The page says how many would."},
+    {"INCONCLUSIVE", "These captures show neither. The first line says what would."},
     {"INCOMPARABLE",
      "The sides differ in ranks, world size, devices or shapes, so that times say nothing."},
     {"Delta",
@@ -52,7 +52,7 @@ constexpr PageDefinition kCompareDefinitions[] = {
      "The deltas of `compare` are means over all captures of a side. The sections of a side, and "
      "the "
      "deltas made of them, are of one capture: the one whose step is the median of its side."},
-    {"Noise", "The standard deviation between captures of one side."},
+    {"Noise", "The standard deviation between captures of one side, or between runs."},
 };
 
 void write_side(HtmlWriter& html, const PageSide& side, std::string_view section) {

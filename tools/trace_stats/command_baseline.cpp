@@ -6,6 +6,7 @@
 #include "common/terminal.h"
 #include "comparison/captures/baseline.h"
 #include "comparison/judge/judge.h"
+#include "comparison/sides.h"
 #include "input/byte_source.h"
 #include "input/input_list.h"
 #include "trace_stats/commands.h"
@@ -103,6 +104,17 @@ class BaselineLock {
   FileWatch watch_;
 };
 
+// A run on other devices or with other shapes would count as noise between runs.
+void refuse_another_program(const std::string& path, const Baseline& baseline,
+                            const std::vector<Capture>& run) {
+  if (run.empty()) return;
+  for (const Difference& difference : find_differences(baseline.runs.back(), run))
+    if (difference.forbids)
+      throw Error(path, fmt::format("{}, which is another version: begin it with trace-stats "
+                                    "baseline accept",
+                                    difference.text));
+}
+
 ExitCode run_baseline(BaselineSettings& options) {
   take_action(options);
   const std::string& path = options.reading.output;
@@ -112,7 +124,8 @@ ExitCode run_baseline(BaselineSettings& options) {
     tool_team().agree([&] {
       if (tool_team().is_first()) lock.emplace(path);
     });
-    baseline = read_baseline(path);
+    // A version that begins has nothing of the file, which may be damaged.
+    if (options.appends || !is_baseline(path)) baseline = read_baseline(path);
   }
   CaptureReading reading = options.reading;
   reading.memory = true;
@@ -121,6 +134,7 @@ ExitCode run_baseline(BaselineSettings& options) {
     for (const std::vector<Capture>& run : baseline.runs) reader.know("baseline", run);
   SideCaptures read = reader.read("baseline", options.captures);
   if (!tool_team().is_first()) return ExitCode::done;
+  if (options.appends) refuse_another_program(path, baseline, read.captures);
   if (options.accepts) baseline.accept(options.reason);
   for (std::vector<Capture>& run : read.earlier_runs) baseline.append(std::move(run));
   baseline.append(std::move(read.captures));

@@ -230,7 +230,7 @@ void add_gate(CLI::App& command, CompareSettings& options) {
               [&judge](double share) { judge.limit = share; });
   add_percent(command, "--alpha", "Chance of a false alarm", "1%",
               [&judge](double share) { judge.alpha = share; });
-  add_percent(command, "--noise", "Noise between captures to assume if nothing shows it", "",
+  add_percent(command, "--noise", "Noise to assume if nothing shows it, or few runs do", "",
               [&judge](double share) { judge.noise = share; });
   command
       .add_option_function<std::vector<std::string>>(

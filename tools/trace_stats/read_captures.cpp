@@ -219,15 +219,17 @@ SideCaptures CaptureReader::read(const std::string& side, const Paths& arguments
 }
 
 void CaptureReader::leave_out_new_ones(ComparedSides& sides) const {
-  const auto is_new = [&](const Capture& capture) { return copied_by("new", capture) != nullptr; };
-  if (std::ranges::all_of(sides.base, is_new)) return;
-  for (std::vector<Capture>& run : sides.earlier_runs) std::erase_if(run, is_new);
-  for (const Capture& capture : sides.base)
-    if (is_new(capture))
+  const auto is_new = [&](const Capture& capture) {
+    const std::string* const name = copied_by("new", capture);
+    if (name != nullptr)
       say(kToolName, Tone::note,
           fmt::format("{}: left out of the base, because {} of the new version is the same capture",
-                      capture.name, *copied_by("new", capture)));
-  std::erase_if(sides.base, is_new);
+                      capture.name, *name));
+    return name != nullptr;
+  };
+  for (std::vector<Capture>& run : sides.earlier_runs) std::erase_if(run, is_new);
+  std::erase_if(sides.earlier_runs, [](const auto& run) { return run.empty(); });
+  if (!is_itself(sides)) std::erase_if(sides.base, is_new);
 }
 
 ComparedSides CaptureReader::read_sides(const Paths& base, const Paths& changed) {

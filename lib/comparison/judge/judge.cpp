@@ -69,6 +69,7 @@ namespace {
 constexpr double kLeastNoise = 1e-9;        // captures that do not differ at all
 constexpr double kKnown = 1e6;              // degrees of freedom of a noise that is assumed
 constexpr std::size_t kMostCaptures = 199;  // a side, for captures_needed
+constexpr double kTwiceAsMuch = 4;          // of variances
 constexpr double kDoubt = 0.1;              // p of an OK below which a second look is taken
 
 class StudentsT {
@@ -244,7 +245,6 @@ double variance_of_mean(const std::vector<double>& values) {
 // Gives each side a noise of its own, with Satterthwaite's degrees of freedom.
 void take_own_noise(const std::vector<double>& few, const std::vector<double>& many,
                     Spread& spread) {
-  constexpr double kTwiceAsMuch = 4;  // of variances
   if (few.size() < 2 || few.size() == many.size()) return;
   const double a = variance_of_mean(few);
   const double b = variance_of_mean(many);
@@ -290,7 +290,6 @@ std::size_t first_of_newest(const std::vector<std::vector<double>>& runs) {
 // `changed` are the captures of the new run, on the scale.
 Spread spread_of_runs(const std::vector<std::vector<double>>& runs,
                       const std::vector<double>& changed, const JudgeOptions& options) {
-  constexpr double kTwiceAsMuch = 4;  // of variances
   const Scale scale(options.scale);
   const std::size_t first = first_of_newest(runs);
   const std::vector<double> means = means_of_runs(runs, scale, first);
@@ -333,7 +332,8 @@ void veto(const Samples& samples, const JudgeOptions& options, Judgement& found)
   const bool passes = found.kind == ChangeKind::ok || found.kind == ChangeKind::improvement;
   if (!passes || change < scale.distance(options.limit)) return;
   const Spread spread =
-      spread_between(base, changed, {.runs = samples.runs_of_all}, {.scale = options.scale});
+      spread_between(base, changed, {.runs = samples.runs_of_all},
+                     {.scale = options.scale, .noise = options.noise});
   found.is_vetoed =
       spread.freedom == 0 || StudentsT(spread.freedom).tail(change / spread.error) < kMostChance;
   if (found.is_vetoed) found.kind = ChangeKind::inconclusive;
@@ -437,7 +437,6 @@ std::vector<Judgement> judge_family(const std::vector<Question>& questions) {
       one = judge(strict.samples, strict.options);
     } else if (one.kind == ChangeKind::regression) {
       one.kind = ChangeKind::inconclusive;
-      one.is_drift = false;
       if (one.runs > 0) continue;
       Question strict = questions[order[i]];
       strict.options.alpha /= static_cast<double>(order.size());

@@ -186,7 +186,7 @@ struct Judgement {
   std::size_t runs = 0;                      // of the base; 0: captures are compared
   // The change of the newest kFirstRuns runs from the first ones; nullopt if they overlap.
   std::optional<double> drift = {};
-  bool is_drift = false;  // it is a regression for that change alone
+  bool is_drift = false;  // that change alone makes it a regression, or would beside no other gate
   // Captures a side that would be enough if it is inconclusive: to find a change of the limit, or,
   // if floor and limit are one, to tell the change that was seen from that limit or from 0. nullopt
   // if even 199 are too few, the noise is not known, or runs are compared.
