@@ -9,16 +9,16 @@ size, and by how much they grow at most with a doubling. What is below a floor (
 last rows are the worst of each case.
 
 --check is for CI, with one doubling. A command fails that takes more than --limit (2.5) times as much for twice the size;
-one whose larger size stays below that many floors needs no second run. A command that fails is measured twice more, and
-the least counts. A run that ends by a signal, or takes more than 60 s of processor time or 8 GiB of addresses, fails as
-well."""
+one whose larger size stays below that many floors needs no second run. These first runs are made in a case a core, which
+makes none of them faster; the others run alone. A command that fails is measured twice more, and the least counts. A run
+that ends by a signal, or takes more than 60 s of processor time or 8 GiB of addresses, fails as well."""
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 FLOOR_SECONDS = 0.1
 FLOOR_MIB = 48
@@ -199,14 +199,10 @@ def arguments(case, command, base, new, output):
     return [f"{options.tools}/trace-stats", command, *inputs, "-o", output]
 
 
-def limit_process():
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-
-
 def measure(words):
     """Returns seconds, MiB and the exit code, or None if the run did not end by itself."""
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=limit_process)
+    limits = ["prlimit", f"--cpu={MOST_SECONDS}", f"--as={MOST_BYTES}"]
+    process = subprocess.Popen(limits + words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     errors = process.stderr.read().decode(errors="replace")
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -248,10 +244,7 @@ def least(runs):
 
 def check(run, n):
     """Returns the measurements of n and 2n if they differ by too much, else None."""
-    floor = (FLOOR_SECONDS, FLOOR_MIB)
     large = run(2 * n)
-    if not grows_too_fast(floor, large):
-        return None
     small = run(n)
     for _ in range(2):
         if not grows_too_fast(small, large):
@@ -267,9 +260,9 @@ def words_of(run):
     return "failed" if run is None else f"{run[0]:.2f} s, {run[1]:.0f} MiB" + (", refused" if run[2] == 2 else "")
 
 
-def print_rows(case, command, n, run):
+def print_rows(case, command, run):
     """Prints a row with all sizes; returns the worst growth and the row."""
-    runs = []
+    n, runs = CASES[case][0], []
     for i in range(options.doublings + 1):
         runs.append(run(n << i))
         if runs[-1] is None:
@@ -279,6 +272,45 @@ def print_rows(case, command, n, run):
     row = f"| {case}, {n:,} | {command} | " + " | ".join(map(words_of, runs)) + f" | {worst[0]:.1f} | {worst[1]:.1f} |"
     print(row, flush=True)
     return max(worst), row
+
+
+def runs_of(work, case):
+    """Returns for each chosen command of a case what measures it at a given size."""
+    inputs = Inputs(work, case)
+    chosen = [command for command in ([COMMAND_OF[case]] if case in COMMAND_OF else commands())
+              if not options.only or case in options.only or f"{case}/{command}" in options.only]
+    return {command: lambda n, command=command: measure(
+        arguments(case, command, *inputs.sides(n), f"{work}/{case}.output")) for command in chosen}
+
+
+def check_cases():
+    """Prints which commands grow too fast, and returns the exit code."""
+    wrong = False
+    with tempfile.TemporaryDirectory(prefix="growth-") as work:
+        def suspects(case):
+            floor, n = (FLOOR_SECONDS, FLOOR_MIB), CASES[case][0]
+            return [(case, command, run, n) for command, run in runs_of(work, case).items()
+                    if grows_too_fast(floor, run(2 * n))]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for case, command, run, n in [one for some in pool.map(suspects, CASES) for one in some]:
+                if found := check(run, n):
+                    wrong = True
+                    print(f"growth: twice the size takes more than {options.limit:g} times as much: {case}/{command}: "
+                          f"{n}: {words_of(found[0])}; {2 * n}: {words_of(found[1])}")
+    return 1 if wrong else 0
+
+
+def print_table():
+    sizes = "".join(f" | x {1 << i}" for i in range(options.doublings + 1))
+    print(f"| case, size | command{sizes} | time grows by | memory grows by |")
+    print("|:--|:--|" + "--:|" * (options.doublings + 3))
+    worst = []
+    for case in CASES:
+        with tempfile.TemporaryDirectory(prefix="growth-") as work:
+            if rows := [print_rows(case, command, run) for command, run in runs_of(work, case).items()]:
+                worst.append(max(rows)[1])
+    print("\nThe worst of each case:\n\n" + "\n".join(worst))
+    return 0
 
 
 def main():
@@ -293,34 +325,7 @@ def main():
     unknown = [name for name in options.only if name.split("/")[0] not in CASES]
     if unknown:
         parser.error(f"no such case: {unknown[0]}; there are {', '.join(CASES)}")
-    wrong, worst = [], []
-    if not options.check:
-        sizes = "".join(f" | x {1 << i}" for i in range(options.doublings + 1))
-        print(f"| case, size | command{sizes} | time grows by | memory grows by |")
-        print("|:--|:--|" + "--:|" * (options.doublings + 3))
-    for case, (n, _) in CASES.items():
-        chosen = [command for command in ([COMMAND_OF[case]] if case in COMMAND_OF else commands())
-                  if not options.only or case in options.only or f"{case}/{command}" in options.only]
-        if not chosen:
-            continue
-        rows = []
-        with tempfile.TemporaryDirectory(prefix="growth-") as work:
-            inputs = Inputs(work, case)
-            for command in chosen:
-                def run(size):
-                    base, new = inputs.sides(size)
-                    return measure(arguments(case, command, base, new, f"{work}/output"))
-                if not options.check:
-                    rows.append(print_rows(case, command, n, run))
-                elif found := check(run, n):
-                    wrong.append(f"{case}/{command}: {n}: {words_of(found[0])}; {2 * n}: {words_of(found[1])}")
-        if rows:
-            worst.append(max(rows)[1])
-    if worst:
-        print("\nThe worst of each case:\n\n" + "\n".join(worst))
-    for line in wrong:
-        print(f"growth: twice the size takes more than {options.limit:g} times as much: {line}")
-    return 1 if wrong else 0
+    return check_cases() if options.check else print_table()
 
 
 if __name__ == "__main__":
