@@ -242,8 +242,6 @@ Readers role_readers(Role role) {
   return kReaders[static_cast<std::size_t>(role)];
 }
 
-namespace {}  // namespace
-
 std::vector<StepLength> longest_steps(const std::vector<RankRoles>& roles) {
   const auto longest_first = [](const StepLength& a, const StepLength& b) {
     return a.first == b.first ? a.second > b.second : a.first < b.first;
