@@ -154,12 +154,12 @@ std::string verdict_line(const CompareOptions& options, const Comparison& found)
 
 std::string step_line(const CompareOptions& options, const Comparison& found) {
   const Judgement& judgement = *found.judgement;
-  std::string line = fmt::format(
-      "Step: {} in {} to {} in {}, {}", format_duration(std::llround(judgement.base)),
-      judgement.runs > 0 ? count_of(std::min(judgement.runs, kNewestRuns), "run")
-                         : count_of(found.base_captures, "capture"),
-      format_duration(std::llround(judgement.changed)), count_of(found.changed_captures, "capture"),
-      signed_percent(judgement.change));
+  std::string line =
+      fmt::format("Step: {} in {} to {} in {}, {}", format_duration(std::llround(judgement.base)),
+                  judgement.runs > 0 ? count_of(std::min(judgement.runs, kNewestRuns), "run")
+                                     : count_of(found.base_captures, "capture"),
+                  format_duration(std::llround(judgement.changed)),
+                  count_of(found.changed_captures, "capture"), signed_percent(judgement.change));
   if (judgement.bounds)
     line += fmt::format("; at least {} with {:.3g} % confidence, at most {} with {:.3g} %",
                         signed_percent(judgement.bounds->lower),
@@ -173,12 +173,12 @@ std::string step_line(const CompareOptions& options, const Comparison& found) {
 // Tells of the noise between runs, and whether the runs have drifted.
 std::string runs_line(const CompareOptions& options, const Judgement& judgement) {
   const ChangeBounds& bounds = *judgement.bounds;
-  std::string line =
-      fmt::format("Noise: {:.2f} % between runs ({:.3g} degrees of freedom", 100 * bounds.noise,
-                  judgement.freedom);
+  std::string line = fmt::format("Noise: {:.2f} % between runs ({:.3g} degrees of freedom",
+                                 100 * bounds.noise, judgement.freedom);
   if (judgement.is_assumed)
-    line += fmt::format("; partly assumed, as if {} more had shown {:.3g} %, until there are {} runs",
-                        kAssumedRuns, 100 * options.judge.noise.value_or(kAssumedNoise), kFirstRuns);
+    line +=
+        fmt::format("; partly assumed, as if {} more had shown {:.3g} %, until there are {} runs",
+                    kAssumedRuns, 100 * options.judge.noise.value_or(kAssumedNoise), kFirstRuns);
   line += ")";
   if (bounds.detectable)
     line += fmt::format("; a run shows a change from {} in {:.3g} of 100 cases",

@@ -46,8 +46,7 @@ void take_step(const ComparedSides& sides, const CompareOptions& options, Compar
   }
   found.kind = found.judgement->kind;
   if (found.kind == ChangeKind::inconclusive)
-    found.why = why_inconclusive(*found.judgement, options.judge,
-                                 !sides.history.empty());
+    found.why = why_inconclusive(*found.judgement, options.judge, !sides.history.empty());
 }
 
 // Higher is worse: a regression of one metric is one of all, whatever the others are.

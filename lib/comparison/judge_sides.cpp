@@ -388,10 +388,10 @@ std::string unclear_runs_text(const Judgement& judgement) {
   if (judgement.bounds->upper < judgement.limit)
     return fmt::format("an increase of {:+.1f} % is not shown beside the other gates",
                        100 * (judgement.is_drift ? *judgement.drift : judgement.change));
-  return fmt::format("at a noise of {:.1f} % between runs a change of {:.3g} % is not ruled out (at "
-                     "most {:+.1f} %): more runs in the baseline or a higher limit would decide",
-                     100 * judgement.bounds->noise, 100 * judgement.limit,
-                     100 * judgement.bounds->upper);
+  return fmt::format(
+      "at a noise of {:.1f} % between runs a change of {:.3g} % is not ruled out (at "
+      "most {:+.1f} %): more runs in the baseline or a higher limit would decide",
+      100 * judgement.bounds->noise, 100 * judgement.limit, 100 * judgement.bounds->upper);
 }
 
 std::string metric_text(const MetricGate& gate, double value) {

@@ -1,7 +1,6 @@
-#include "comparison/judge_sides.h"
-
 #include "analysis/numbers.h"
 #include "base/problems.h"
+#include "comparison/judge_sides.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -91,9 +91,8 @@ template <typename Base, typename Changed>
 Answers judge_captures(std::size_t pairs, std::size_t captures, Base base, Changed changed) {
   Answers answers;
   for (std::size_t pair = 0; pair < pairs; ++pair)
-    answers.add(
-        *judge_sides({captures_of(captures, base), captures_of(captures, changed)}, {}, {})
-             .judgement);
+    answers.add(*judge_sides({captures_of(captures, base), captures_of(captures, changed)}, {}, {})
+                     .judgement);
   return answers;
 }
 
@@ -161,8 +160,7 @@ Capture warming_up(Draw& draw, std::size_t count) {
   const double most = draw.uniform(0, 0.15);
   std::vector<double> steps;
   for (std::size_t i = 0; i < count; ++i)
-    steps.push_back(own * (1 + most * std::exp(-static_cast<double>(i) / tau)) *
-                    draw.factor(0.01));
+    steps.push_back(own * (1 + most * std::exp(-static_cast<double>(i) / tau)) * draw.factor(0.01));
   return capture_of(steps);
 }
 
@@ -195,9 +193,9 @@ void simulate_lengths(Table& table) {
     double alarms;
     double ok;
   };
-  for (const Lengths& row : {Lengths{41, 13, 3, 1.4, 64}, Lengths{41, 13, 5, 1.1, 91},
-                             Lengths{41, 9, 5, 0.9, 82}, Lengths{101, 21, 3, 0.8, 84},
-                             Lengths{101, 21, 5, 0.8, 99}}) {
+  for (const Lengths& row :
+       {Lengths{41, 13, 3, 1.4, 64}, Lengths{41, 13, 5, 1.1, 91}, Lengths{41, 9, 5, 0.9, 82},
+        Lengths{101, 21, 3, 0.8, 84}, Lengths{101, 21, 5, 0.8, 99}}) {
     Draw draw = table.next();
     const Answers found = judge_captures(
         table.pairs(), row.captures, [&] { return warming_up(draw, row.base); },
@@ -233,8 +231,8 @@ void simulate_stalls(Table& table) {
       const Answers found = judge_captures(
           table.pairs(), row.captures, [&] { return stalling(draw, row.chance); },
           [&] { return stalling(draw, times * row.chance); });
-      const std::string setting = fmt::format("stalls in {:.0f} % of steps, {} captures",
-                                              100 * row.chance, row.captures);
+      const std::string setting =
+          fmt::format("stalls in {:.0f} % of steps, {} captures", 100 * row.chance, row.captures);
       if (times == 1)
         table.row(setting, "OK lost without a change", found.vetoed, {row.lost, true});
       else
@@ -265,10 +263,9 @@ void simulate_slow_steps(Table& table) {
                         [&] { return stalling(draw, times * row.chance, row.clustered); })};
         found.add(judge_sides(sides, {}, {gate}).gates[0].kind == ChangeKind::regression);
       }
-      const std::string setting = fmt::format("step.slow<=+2%, stalls in {:.0f} %{}, {} captures",
-                                              100 * row.chance,
-                                              row.clustered > 0 ? " in clusters" : "",
-                                              row.captures);
+      const std::string setting =
+          fmt::format("step.slow<=+2%, stalls in {:.0f} %{}, {} captures", 100 * row.chance,
+                      row.clustered > 0 ? " in clusters" : "", row.captures);
       if (times == 1)
         table.row(setting, "false REGRESSION", found, {row.alarms, true});
       else
@@ -294,16 +291,14 @@ void simulate_noise(Table& table) {
     double alarms;
     double found;
   };
-  for (const Row& row :
-       {Row{0.005, 0.02, 3, 3, 1.1, 65}, Row{0.005, 0.02, 20, 3, 1.4, 39},
-        Row{0.005, 0.02, 20, 1, 15.6, 93}, Row{0.01, 0.01, 20, 3, 0.1, 96}})
+  for (const Row& row : {Row{0.005, 0.02, 3, 3, 1.1, 65}, Row{0.005, 0.02, 20, 3, 1.4, 39},
+                         Row{0.005, 0.02, 20, 1, 15.6, 93}, Row{0.01, 0.01, 20, 3, 0.1, 96}})
     for (const double change : {0.0, 0.05}) {
       Draw draw = table.next();
       Hits found;
       for (std::size_t pair = 0; pair < table.pairs(); ++pair) {
         const std::vector<double> base = numbers(draw, row.base, row.base_noise);
-        const std::vector<double> changed =
-            numbers(draw, row.changed, row.changed_noise, change);
+        const std::vector<double> changed = numbers(draw, row.changed, row.changed_noise, change);
         found.add(judge({.base = base, .changed = changed}, {}).kind == ChangeKind::regression);
       }
       const std::string setting =
@@ -468,9 +463,9 @@ void simulate_found(Table& table) {
     std::array<double, 4> changes;
   };
   constexpr std::array<std::size_t, 4> kRuns{1, 3, 7, 20};
-  for (const Row& row : {Row{0.005, {0.078, 0.051, 0.038, 0.029}},
-                         Row{0.01, {0.088, 0.064, 0.054, 0.046}},
-                         Row{0.02, {0.107, 0.099, 0.092, 0.086}}})
+  for (const Row& row :
+       {Row{0.005, {0.078, 0.051, 0.038, 0.029}}, Row{0.01, {0.088, 0.064, 0.054, 0.046}},
+        Row{0.02, {0.107, 0.099, 0.092, 0.086}}})
     for (std::size_t i = 0; i < kRuns.size(); ++i) {
       Draw draw = table.next();
       Hits found;
@@ -493,8 +488,8 @@ void simulate_creeps(Table& table) {
     double creep;
     double alarms;
   };
-  for (const Row& row : {Row{0.003, 0.0025, 100}, Row{0.003, 0.005, 100}, Row{0.003, 0.01, 100},
-                         Row{0.01, 0, 22}}) {
+  for (const Row& row :
+       {Row{0.003, 0.0025, 100}, Row{0.003, 0.005, 100}, Row{0.003, 0.01, 100}, Row{0.01, 0, 22}}) {
     Draw draw = table.next();
     Hits alarmed;
     std::vector<double> levels;

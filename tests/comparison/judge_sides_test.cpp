@@ -132,25 +132,26 @@ TEST_CASE("sides: a store is compared by runs, and its newest run stands for its
   CHECK(one.judgement->runs == 1);
   sides.is_by_run = false;
   sides.earlier_runs = {run_of(100'000), run_of(102'000)};
-  const JudgedSides found =
-      judge_sides(sides, {}, {read_metric_gate("--gate", "kernel<=+5%"),
-                              read_metric_gate("--gate", "step<=101us")});
+  const JudgedSides found = judge_sides(
+      sides, {},
+      {read_metric_gate("--gate", "kernel<=+5%"), read_metric_gate("--gate", "step<=101us")});
   CHECK(found.judgement->runs == 3);
   CHECK(found.judgement->base == doctest::Approx(101'100).epsilon(1e-4));
   CHECK(found.gates[0].base == doctest::Approx(found.gates[0].changed.value()));
   CHECK(found.gates[1].judgement->runs == 0);  // a limit is compared with the captures
   const MetricAnswer drift = [&] {
     ComparedSides many{run_of(104'000), run_of(103'800)};
-    for (const std::int64_t ns : {99'800, 100'500, 100'600, 101'400, 101'800, 102'400, 102'600,
-                                  103'300, 103'700})
+    for (const std::int64_t ns :
+         {99'800, 100'500, 100'600, 101'400, 101'800, 102'400, 102'600, 103'300, 103'700})
       many.earlier_runs.push_back(run_of(ns));
     return answer("step<=+2%", many);
   }();
   CHECK(drift.kind == ChangeKind::regression);
   CHECK(drift.why == "step: the newest 5 runs are longer than the first 5, +2.6 %");
   const MetricAnswer unclear = answer("step<=+3%", sides);
-  CHECK(unclear.why == "step: at a noise of 1.0 % between runs a change of 3 % is not ruled out (at "
-                       "most +5.4 %): more runs in the baseline or a higher limit would decide");
+  CHECK(unclear.why ==
+        "step: at a noise of 1.0 % between runs a change of 3 % is not ruled out (at "
+        "most +5.4 %): more runs in the baseline or a higher limit would decide");
 }
 
 TEST_CASE("gate: calls that vary within a side fail only where more are shown") {

@@ -212,8 +212,8 @@ struct ExpectedRun {
   double detectable;
 };
 
-Judgement check_run(const std::vector<std::vector<double>>& runs, const std::vector<double>& changed,
-                    const ExpectedRun& expected) {
+Judgement check_run(const std::vector<std::vector<double>>& runs,
+                    const std::vector<double>& changed, const ExpectedRun& expected) {
   Judgement found = judge({.base = newest_runs(runs), .changed = changed, .runs = runs}, {});
   CHECK(to_string(found.kind) == to_string(expected.kind));
   CHECK(found.runs == runs.size());
@@ -230,9 +230,10 @@ Judgement check_run(const std::vector<std::vector<double>>& runs, const std::vec
 
 TEST_CASE("judge: of a store of few runs, a noise is assumed") {
   const std::vector<std::vector<double>> one{{100, 101, 99.5}};
-  const Judgement ok = check_run(one, {100.4, 100.9, 101},
-                                 {ChangeKind::ok, 0.006006066007789184, 0.01, 4,
-                                  2 * 0.34688094193992713, 0.03679784475792871, 0.11931044424603895});
+  const Judgement ok =
+      check_run(one, {100.4, 100.9, 101},
+                {ChangeKind::ok, 0.006006066007789184, 0.01, 4, 2 * 0.34688094193992713,
+                 0.03679784475792871, 0.11931044424603895});
   CHECK(ok.is_assumed);
   CHECK_FALSE(ok.drift);
   check_run(one, {110, 109.2, 111},
@@ -250,11 +251,10 @@ TEST_CASE("judge: of a store of few runs, a noise is assumed") {
 TEST_CASE("judge: runs that creep are a regression, though the new one alone is none") {
   const std::vector<std::vector<double>> runs{{99.6},   {100.65}, {100.7},  {101.75}, {101.8},
                                               {101.85}, {102.9},  {102.95}, {104.0}};
-  const Judgement found = check_run(runs, {103.8}, 
-                                    {ChangeKind::regression, 0.01972700837271737,
-                                     0.007622121300415046, 4 + 2 * 8.0 / 3,
-                                     2 * 0.0021858491259780857, 0.03479495212987627,
-                                     0.04060764720383966});
+  const Judgement found =
+      check_run(runs, {103.8},
+                {ChangeKind::regression, 0.01972700837271737, 0.007622121300415046, 4 + 2 * 8.0 / 3,
+                 2 * 0.0021858491259780857, 0.03479495212987627, 0.04060764720383966});
   CHECK(found.is_drift);
   CHECK_FALSE(found.is_assumed);
   REQUIRE(found.drift);
@@ -267,10 +267,10 @@ TEST_CASE("judge: of a store, the newest 20 runs count, and the first 5 for the 
   std::vector<std::vector<double>> runs;
   for (int i = 0; i < 25; ++i)
     runs.push_back({100 + (i * 7 % 5 - 2) * 0.8, 100 + (i * 3 % 7 - 3) * 0.5});
-  const Judgement found = check_run(runs, {100.5, 99.8}, 
-                                    {ChangeKind::ok, 0.001801404053223681, 0.007792749542470939,
-                                     4 + 2 * 19.0 / 3, 2 * 0.4122081461221263, 0.015830880207383703,
-                                     0.03478057400598893});
+  const Judgement found =
+      check_run(runs, {100.5, 99.8},
+                {ChangeKind::ok, 0.001801404053223681, 0.007792749542470939, 4 + 2 * 19.0 / 3,
+                 2 * 0.4122081461221263, 0.015830880207383703, 0.03478057400598893});
   REQUIRE(found.drift);
   CHECK(*found.drift == about(0.0009168790685684587));
   check_run(runs, {107, 107.5},

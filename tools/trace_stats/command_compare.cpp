@@ -198,8 +198,7 @@ void add_sides(CLI::App& command, CompareSettings& options) {
       .add_option("--history", options.history,
                   "Further captures of one older version, for the noise alone")
       ->type_name("PATH");
-  command.add_flag("--by-run", options.by_run,
-                   "Each side is one run, of a day of its own");
+  command.add_flag("--by-run", options.by_run, "Each side is one run, of a day of its own");
   command
       .add_option("--confirm", options.confirm,
                   "Further captures of both sides, for a second look if the first leaves a doubt")

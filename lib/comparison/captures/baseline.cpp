@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kBegin = "{\"traceloom_baseline\":";
 constexpr std::int64_t kVersion = 4;
-constexpr std::int64_t kOneRun = 3;  // the last version in which all captures are one run
+constexpr std::int64_t kOneRun = 3;      // the last version in which all captures are one run
 constexpr std::int64_t kOneContent = 2;  // the version that does not know what ran in steps
 constexpr std::size_t kMostText = std::size_t{512} << 20;
 // 20 captures of 4,096 ranks with 500 rows have less. A crafted file asks for more.
@@ -395,7 +395,8 @@ class BaselineReader {
 template <typename List>
 void keep_last(List& list, std::size_t most, std::size_t place = 0) {
   const auto begin = list.begin() + static_cast<std::ptrdiff_t>(place);
-  if (list.size() > most) list.erase(begin, begin + static_cast<std::ptrdiff_t>(list.size() - most));
+  if (list.size() > most)
+    list.erase(begin, begin + static_cast<std::ptrdiff_t>(list.size() - most));
 }
 
 }  // namespace

@@ -331,9 +331,8 @@ void veto(const Samples& samples, const JudgeOptions& options, Judgement& found)
   found.change_of_all = scale.change_of(change);
   const bool passes = found.kind == ChangeKind::ok || found.kind == ChangeKind::improvement;
   if (!passes || change < scale.distance(options.limit)) return;
-  const Spread spread =
-      spread_between(base, changed, {.runs = samples.runs_of_all},
-                     {.scale = options.scale, .noise = options.noise});
+  const Spread spread = spread_between(base, changed, {.runs = samples.runs_of_all},
+                                       {.scale = options.scale, .noise = options.noise});
   found.is_vetoed =
       spread.freedom == 0 || StudentsT(spread.freedom).tail(change / spread.error) < kMostChance;
   if (found.is_vetoed) found.kind = ChangeKind::inconclusive;

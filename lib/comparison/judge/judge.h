@@ -177,7 +177,7 @@ struct Judgement {
   double alpha = 0;  // chance of a false alarm that was allowed
   double floor = 0;  // of the options
   double limit = 0;
-  double freedom = 0;       // degrees of freedom of the noise; 0 if it is assumed or not known
+  double freedom = 0;  // degrees of freedom of the noise; 0 if it is assumed or not known
   // The noise is JudgeOptions::noise; of a store, there are fewer than kFirstRuns runs.
   bool is_assumed = false;
   std::optional<ChangeBounds> bounds = {};   // nullopt if nothing shows the noise
