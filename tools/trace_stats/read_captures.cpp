@@ -219,17 +219,19 @@ SideCaptures CaptureReader::read(const std::string& side, const Paths& arguments
 }
 
 void CaptureReader::leave_out_new_ones(ComparedSides& sides) const {
-  const auto is_new = [&](const Capture& capture) {
-    const std::string* const name = copied_by("new", capture);
-    if (name != nullptr)
-      say(kToolName, Tone::note,
-          fmt::format("{}: left out of the base, because {} of the new version is the same capture",
-                      capture.name, *name));
-    return name != nullptr;
+  const auto is_new = [&](const Capture& capture) { return copied_by("new", capture) != nullptr; };
+  const auto leave_out = [&](std::vector<Capture>& captures) {
+    for (const Capture& capture : captures)
+      if (is_new(capture))
+        say(kToolName, Tone::note,
+            fmt::format(
+                "{}: left out of the base, because {} of the new version is the same capture",
+                capture.name, *copied_by("new", capture)));
+    std::erase_if(captures, is_new);
   };
-  for (std::vector<Capture>& run : sides.earlier_runs) std::erase_if(run, is_new);
+  for (std::vector<Capture>& run : sides.earlier_runs) leave_out(run);
   std::erase_if(sides.earlier_runs, [](const auto& run) { return run.empty(); });
-  if (!is_itself(sides)) std::erase_if(sides.base, is_new);
+  if (!std::ranges::all_of(sides.base, is_new)) leave_out(sides.base);
 }
 
 ComparedSides CaptureReader::read_sides(const Paths& base, const Paths& changed) {
