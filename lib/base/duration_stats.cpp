@@ -34,7 +34,7 @@ std::int64_t standard_deviation(const DurationValues& values, Uint128 total) {
   return std::llround(std::sqrt(std::max(sum, 0.0L) / static_cast<long double>(count - 1)));
 }
 
-// Each search leaves out the values that the one before has put below its place.
+// Places ascend, so each search leaves out the values that the one before has put below its place.
 void find_percentiles(DurationValues& values, DurationStats& stats) {
   std::size_t done = 0;
   const auto search = [&](auto& list, std::size_t first, std::size_t place) {

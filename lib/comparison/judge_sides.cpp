@@ -304,9 +304,9 @@ MetricAnswer slow_answer(const MetricGate& gate, const JudgedSides& judged, bool
 
 // The step comes first if both sides have its numbers and no gate takes its place, then the gates
 // with noise.
-std::vector<Question> questions_of(const ComparedSides& sides, const JudgeOptions& options,
+std::vector<Question> questions_of(const ComparedSides& sides, const ComparedSteps& steps,
+                                   const JudgeOptions& options,
                                    const std::vector<MetricGate>& gates) {
-  const ComparedSteps steps(sides.base, sides.changed, sides.earlier_runs);
   const Samples samples = step_samples(sides, steps);
   if (samples.base.empty() || samples.changed.empty()) return {};
   std::vector<Question> questions;
@@ -338,20 +338,24 @@ ComparedSides ComparedSides::with_second_look() const {
 JudgedSides judge_sides(const ComparedSides& sides, const JudgeOptions& options,
                         const std::vector<MetricGate>& gates) {
   JudgedSides found;
+  found.steps = ComparedSteps(sides.base, sides.changed, sides.earlier_runs);
   const ComparedSides* counted = &sides;
   ComparedSides all;
-  std::vector<Question> questions = questions_of(sides, options, gates);
+  std::vector<Question> questions = questions_of(sides, found.steps, options, gates);
   std::vector<Judgement> judgements;
   if (sides.base_again.empty()) {
     judgements = judge_family(questions);
   } else {
     all = sides.with_second_look();
-    SecondLook look = judge_twice(questions, questions_of(all, options, gates));
+    ComparedSteps steps(all.base, all.changed, all.earlier_runs);
+    SecondLook look = judge_twice(questions, questions_of(all, steps, options, gates));
     judgements = std::move(look.judgements);
     found.looks = look.looks;
-    if (look.looks == 2) counted = &all;
+    if (look.looks == 2) {
+      counted = &all;
+      found.steps = std::move(steps);
+    }
   }
-  found.steps = ComparedSteps(counted->base, counted->changed, counted->earlier_runs);
   if (!questions.empty()) found.steps_used = found.steps.count;
   found.slow_base = find_slow_steps(counted->base, found.steps);
   found.slow_changed = find_slow_steps(counted->changed, found.steps);

@@ -201,7 +201,7 @@ TEST_CASE("judge: with the sides swapped the change has the other sign") {
   CHECK(there.bounds->noise == back.bounds->noise);
 }
 
-// Of a store of runs, and what is told of the change of a new run: p of both questions.
+// ExpectedRun is what a store tells of the change of a new run; p is that of both questions.
 struct ExpectedRun {
   ChangeKind kind;
   double change;

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -208,11 +207,10 @@ class BaselineReader {
 
   // Reads the whole text as a number of at least `least`.
   std::int64_t integer(std::string_view text, std::int64_t least = 0) const {
-    std::int64_t value = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || stop != text.data() + text.size() || value < least)
+    const auto value = whole_number<std::int64_t>(text);
+    if (!value || *value < least)
       fail(fmt::format("is no whole baseline: '{}' is not a number", text.substr(0, 40)));
-    return value;
+    return *value;
   }
 
   std::vector<std::int64_t> integers(JsonValue list, std::int64_t least = 0) const {

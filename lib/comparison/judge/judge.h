@@ -160,7 +160,7 @@ struct ChangeBounds {
   double noise = 0;  // standard deviation between captures or runs (relative: of logarithms)
   double error = 0;  // standard error of the change
   double p = 1;      // chance of such an increase if there is no change
-  double lower = 0;  // bound of the change with a confidence of 1 - alpha
+  double lower = 0;  // bound of the change with a confidence of 1 - alpha (runs: 1 - alpha / 2)
   double upper = 0;  // bound of the change with a confidence of ok_level
   // The increase that such captures show in 90 of 100 cases. The noise is itself an estimate, and
   // the next pair has another. It is only known for the usual alpha and power, from two degrees of
