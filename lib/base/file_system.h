@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -63,10 +65,21 @@ inline std::optional<std::filesystem::path> end_of_links(std::filesystem::path t
 //   const Descriptor file = open_unnamed_file(temporary_folder());
 
 // Returns $TMPDIR, or /tmp if that is not set.
-std::string temporary_folder();
+inline std::string temporary_folder() {
+  const char* const folder = std::getenv("TMPDIR");
+  return folder == nullptr || *folder == '\0' ? "/tmp" : folder;
+}
 
 // Opens a file that only this user can read and write. The file disappears with the process,
 // however the process ends. Returns -1 and sets errno if the file cannot be created.
-Descriptor open_unnamed_file(const std::string& folder);
+inline Descriptor open_unnamed_file(const std::string& folder) {
+  Descriptor unnamed(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (unnamed >= 0) return unnamed;
+  // Some file systems do not support O_TMPFILE.
+  std::string path = folder + "/.traceloom.XXXXXX";
+  Descriptor named(mkostemp(path.data(), O_CLOEXEC));
+  if (named >= 0) unlink(path.c_str());
+  return named;
+}
 
 }  // namespace traceloom

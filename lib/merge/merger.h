@@ -11,7 +11,7 @@
 namespace traceloom {
 
 // Time: one pass over the inputs, if samples of them say what has to be known before the first
-// event is written (survey_guess.h; packed inputs are unpacked twice for that). Two passes are
+// event is written (survey_visitor.h; packed inputs are unpacked twice for that). Two passes are
 // needed
 //
 // - if the output cannot be written anew (stdout, a pipe),

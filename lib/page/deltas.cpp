@@ -1,7 +1,7 @@
 // What the page of a comparison says of both sides together.
 #include "base/arithmetic.h"
-#include "page/comparison_page.h"
 #include "page/html/figures.h"
+#include "page/page.h"
 #include "page/sections.h"
 #include "page/step_grid.h"
 #include "table/columns.h"

@@ -1,6 +1,5 @@
 #include "scan/event_repair.h"
 
-#include "base/json_parts.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/event_timing.h"

@@ -1,5 +1,4 @@
-#include "analysis/verdict/limit_gate.h"
-
+#include "analysis/verdict/verdict.h"
 #include "support/job_traces.h"
 #include "support/run_texts.h"
 #include "support/simulated_job.h"

@@ -1,7 +1,6 @@
 // These tests check that a merge by guess gives the bytes of a merge by survey, whether the guess
 // was right or not.
-#include "merge/survey/survey_guess.h"
-
+#include "merge/survey/survey_visitor.h"
 #include "support/gzip_text.h"
 #include "support/merge_texts.h"
 #include "support/random_trace.h"

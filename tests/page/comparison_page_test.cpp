@@ -1,6 +1,5 @@
-#include "page/comparison_page.h"
-
 #include "comparison/compare_report.h"
+#include "page/page.h"
 #include "page/read_for_page.h"
 #include "page/step_grid.h"
 #include "support/trace_text.h"

@@ -1,6 +1,6 @@
 // trace-stats bottleneck: what limits the run.
 #include "analysis/reports/bottleneck_report.h"
-#include "analysis/verdict/limit_gate.h"
+#include "analysis/verdict/verdict.h"
 #include "base/problems.h"
 #include "common/command_line.h"
 #include "common/command_spec.h"

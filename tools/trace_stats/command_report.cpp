@@ -6,7 +6,6 @@
 #include "comparison/compare_report.h"
 #include "input/input_list.h"
 #include "merge/merger.h"
-#include "page/comparison_page.h"
 #include "page/page.h"
 #include "trace_stats/analysis_command.h"
 #include "trace_stats/read_captures.h"

@@ -1,7 +1,6 @@
 #include "analysis/account/account.h"
 
-#include "analysis/account/gap_kinds.h"
-#include "analysis/account/host_reasons.h"
+#include "analysis/account/gap_reasons.h"
 #include "analysis/devices/device_work.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"

@@ -6,7 +6,7 @@
 //   account[AccountRow::blocked].names.front().name            // "cudaMemcpyAsync"
 //
 // While a device works, a collective runs or the loop waits for data, the row is that of the role
-// (step_roles.h). Else it is the reason why no device works (gap_kinds.h); where the host had
+// (step_roles.h). Else it is the reason why no device works (gap_reasons.h); where the host had
 // launched nothing, it is what the thread did that launched the next work:
 // - profiler, capture: the profiler worked for itself, or the thread captured a graph
 // - host_operator, host_call: an operator without another one in it, or a call of the runtime, went

@@ -51,7 +51,7 @@ DeviceWork find_device_work(const RankEvents& rank);
 WorkList all_work(const RankEvents& rank);
 
 // DeviceGaps: the times at which a device, or a stream of it, had no work. GapKinds
-// (account/gap_kinds.h) finds the reasons.
+// (account/gap_reasons.h) finds the reasons.
 //
 //   for (const DeviceGap& gap : find_gaps(work, 30'000)) idle_ns += gap.length_ns();
 //

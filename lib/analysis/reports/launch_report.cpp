@@ -1,6 +1,6 @@
 #include "analysis/reports/launch_report.h"
 
-#include "analysis/account/host_timeline.h"
+#include "analysis/account/gap_reasons.h"
 #include "analysis/devices/device_facts.h"
 #include "analysis/devices/device_work.h"
 #include "analysis/numbers.h"

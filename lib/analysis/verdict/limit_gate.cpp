@@ -1,5 +1,4 @@
-#include "analysis/verdict/limit_gate.h"
-
+#include "analysis/verdict/verdict.h"
 #include "analysis/verdict/verdict_words.h"
 #include "base/arithmetic.h"
 

@@ -1,6 +1,5 @@
 #include "merge/edits/args_edits.h"
 
-#include "base/json_parts.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/event.h"

@@ -1,6 +1,5 @@
 #include "merge/edits/field_edits.h"
 
-#include "base/json_parts.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "merge/facts/ids.h"

@@ -1,7 +1,6 @@
 #include "merge/facts/ids.h"
 
 #include "base/ascii.h"
-#include "base/json_parts.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 

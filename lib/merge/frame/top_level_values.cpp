@@ -1,6 +1,5 @@
 #include "merge/frame/top_level_values.h"
 
-#include "base/json_parts.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/event_timing.h"

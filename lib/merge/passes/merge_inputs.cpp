@@ -5,7 +5,7 @@
 #include "merge/planning/make_plan.h"
 #include "merge/survey/linked_events.h"
 #include "merge/survey/selection.h"
-#include "merge/survey/survey_guess.h"
+#include "merge/survey/survey_visitor.h"
 #include "team/wire.h"
 
 #include <fmt/format.h>
