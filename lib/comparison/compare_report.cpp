@@ -104,10 +104,6 @@ void for_each_capture(const ComparedSides& sides, int looks, Use use) {
     for (const Capture& capture : sides.changed_again) use("new", capture);
 }
 
-std::string kinds_text(std::size_t kinds) {
-  return kinds == 0 ? "unknown kinds" : fmt::format("{} {}", kinds, plural(kinds, "kind"));
-}
-
 std::string slow_line(const Comparison& found) {
   return fmt::format(
       "Slow steps: {} of {} in base, {} of {} in new take at least 1.5 times their {}'s "
@@ -468,12 +464,14 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
         "steps are of {} kinds by what ran in them, which are compared apart; each counts for its "
         "share of the steps of both sides",
         kinds));
-  else if (std::max(found.steps.base_kinds, found.steps.changed_kinds) > 1)
-    report.notes.push_back(
-        fmt::format("by what ran in them, steps are of {} in the base and of {} in the new "
-                    "version, which do not "
-                    "belong together, so that all are compared as one kind",
-                    kinds_text(found.steps.base_kinds), kinds_text(found.steps.changed_kinds)));
+  else if (found.steps.contents > 1)
+    report.notes.push_back(fmt::format(
+        "by what ran in them, the steps of a capture are of {} kinds, which are not "
+        "the same 2 to {} in every capture: all are compared as one kind, and a change of "
+        "the rarer steps may be missed",
+        found.steps.contents > kMostContents ? fmt::format("more than {}", kMostContents)
+                                             : fmt::format("up to {}", found.steps.contents),
+        kMostStepKinds));
   if (found.steps_used > 0 && most_steps > found.steps_used)
     report.notes.push_back(
         fmt::format("the first {} steps of each capture are compared, as many as the shortest has; "

@@ -117,18 +117,24 @@ TEST_CASE("compared steps: one kind where the sides have not as many, or do not 
   changed[0].contents.of_step.assign(11, 0);
   const ComparedSteps other(base, changed);
   CHECK(other.shares.size() == 1);
-  CHECK(other.base_kinds == 2);
-  CHECK(other.changed_kinds == 1);
+  CHECK(other.contents == 2);
   CHECK(other.rows_of(base[0], 0).size() == 1);
   CHECK_FALSE(other.rows_of(base[0], 0)[0].rank->content);
   CHECK(capture_value(base[0], other) == capture_value(base[0].steps_ns));
   changed[0].contents = {};
   CHECK(ComparedSteps(base, changed).shares.size() == 1);
-  CHECK(ComparedSteps(base, changed).changed_kinds == 0);
   CHECK(ComparedSteps(base, {}).shares.size() == 1);
   changed[0] = accumulating(50'000);
   changed[0].contents.different = {{"other"}, {"another"}};
   CHECK(ComparedSteps(base, changed).shares.size() == 1);  // nothing in common
+  // One more than kMostContents stands for many: those that are left were joined to others.
+  changed[0] = accumulating(50'000);
+  for (const char* const name : {"a", "b", "c"})
+    changed[0].contents.different.push_back({"adam", name, "relu"});
+  CHECK(ComparedSteps(base, changed).shares.size() == 2);
+  changed[0].contents.different.push_back({"adam", "d", "relu"});
+  CHECK(ComparedSteps(base, changed).shares.size() == 1);
+  CHECK(ComparedSteps(base, changed).contents == 6);
   CHECK(ComparedSteps({}, {}).count == kAllSteps);
 }
 

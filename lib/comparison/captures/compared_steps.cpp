@@ -17,13 +17,13 @@ void add_counted(const std::vector<Capture>& captures, CountedCaptures& counted)
     if (capture.value_ns) counted.push_back(&capture);
 }
 
-// Returns the contents that all captures of a side have in their used steps; none if one does not
-// say what ran.
+// Returns the contents that all captures of a side have in their used steps; none if one has too
+// many, or does not say what ran.
 std::vector<StepContent> kinds_of_side(const CountedCaptures& side, std::size_t count) {
   std::map<StepContent, std::size_t> captures;
   for (const Capture* const capture : side) {
     const StepContents& contents = capture->contents;
-    if (contents.of_step.empty()) return {};
+    if (contents.of_step.empty() || contents.count() > kMostContents) return {};
     std::set<std::uint32_t> has;
     for (std::size_t i = 1; i < count; ++i) has.insert(contents.of_step[i]);
     for (const std::uint32_t content : has) ++captures[contents.different[content]];
@@ -63,17 +63,19 @@ ComparedSteps::ComparedSteps(const std::vector<Capture>& base, const std::vector
   add_counted(changed, others);
   CountedCaptures all = some;
   all.insert(all.end(), others.begin(), others.end());
-  for (const Capture* const capture : all) count = std::min(count, capture->steps_ns.size());
+  for (const Capture* const capture : all) {
+    count = std::min(count, capture->steps_ns.size());
+    contents = std::max<std::size_t>(contents, capture->contents.count());
+  }
   if (all.empty()) return;
   const std::vector<StepContent> of_base = kinds_of_side(some, count);
   const std::vector<StepContent> of_changed = kinds_of_side(others, count);
-  base_kinds = of_base.size();
-  changed_kinds = of_changed.size();
-  if (base_kinds < 2 || base_kinds != changed_kinds || base_kinds > kMostStepKinds) return;
+  const std::size_t kinds = of_base.size();
+  if (kinds < 2 || kinds != of_changed.size() || kinds > kMostStepKinds) return;
   const std::vector<std::uint32_t> partners = pair_kinds(of_changed, of_base);
   if (partners.empty()) return;
-  for (std::uint32_t i = 0; i < base_kinds; ++i) kinds_.emplace(of_base[i], i);
-  for (std::uint32_t i = 0; i < base_kinds; ++i) kinds_.emplace(of_changed[i], partners[i]);
+  for (std::uint32_t i = 0; i < kinds; ++i) kinds_.emplace(of_base[i], i);
+  for (std::uint32_t i = 0; i < kinds; ++i) kinds_.emplace(of_changed[i], partners[i]);
   // What is no kind of either side goes to that of all of them with which it has most in common.
   const std::map<StepContent, std::size_t> known = kinds_;
   std::vector<StepContent> of_both;
@@ -81,7 +83,7 @@ ComparedSteps::ComparedSteps(const std::vector<Capture>& base, const std::vector
   for (const Capture* const capture : all)
     for (const StepContent& one : capture->contents.different)
       kinds_.try_emplace(one, known.at(of_both[nearest_content(one, of_both)]));
-  shares.assign(base_kinds, 0);
+  shares.assign(kinds, 0);
   for (const Capture* const capture : all) {
     const std::vector<std::vector<std::int64_t>> by_kind = lengths(*capture);
     for (std::size_t kind = 0; kind < by_kind.size(); ++kind)

@@ -12,8 +12,8 @@
 // The contents that each capture of a side has are kinds of that side, and another content belongs
 // to the kind with which it has most in common. So do kinds of both sides belong together, since a
 // kernel may have another name in the new version. All steps are one kind where the sides have not
-// as many kinds, or more than kMostStepKinds, or two have nothing in common, or a capture does not
-// say what ran in its steps. Captures of earlier runs of the base are among those of its side.
+// as many kinds, or more than kMostStepKinds, or two have nothing in common, or where a capture has
+// more than kMostContents or does not say what ran in its steps. Captures of earlier runs of the base are among those of its side.
 #pragma once
 
 #include "comparison/captures/capture.h"
@@ -53,8 +53,7 @@ class ComparedSteps {
 
   std::size_t count = kAllSteps;           // with the first: as many as the shortest capture has
   std::vector<std::int64_t> shares = {1};  // of each kind: the used steps of both sides
-  std::size_t base_kinds = 0;              // by what ran; 0: not known
-  std::size_t changed_kinds = 0;
+  std::size_t contents = 0;                // the most of a capture; 0: not known
 
   // Returns the lengths of the capture's used steps, by kind.
   std::vector<std::vector<std::int64_t>> lengths(const Capture& capture) const;

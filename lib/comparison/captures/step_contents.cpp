@@ -121,7 +121,7 @@ StepContents keep_most_frequent(const StepContents& all) {
   std::vector<std::uint32_t> order(all.count());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, std::greater(), [&](std::uint32_t one) { return steps[one]; });
-  while (!order.empty() && (order.size() > kMostContents || steps[order.back()] == 0))
+  while (!order.empty() && (order.size() > kMostContents + 1 || steps[order.back()] == 0))
     order.pop_back();
   std::ranges::sort(order);
   StepContents kept;

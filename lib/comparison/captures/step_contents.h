@@ -36,11 +36,12 @@ std::string canonical_name(std::string_view name);
 
 using StepContent = std::vector<std::string>;  // ascending
 
-// More are joined: each to that of the most frequent ones with which it has most in common.
+// Of a capture with more, one more is kept, and says so: the others are joined, each to that of the
+// most frequent ones with which it has most in common.
 inline constexpr std::size_t kMostContents = 5;
 
 struct StepContents {
-  std::vector<StepContent> different = {};  // at most kMostContents, by their first step
+  std::vector<StepContent> different = {};  // by their first step
   std::vector<std::uint32_t> of_step = {};  // index in `different`; empty: not known
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(different.size()); }
