@@ -106,6 +106,9 @@ class WireWriter {
     write(values.size());
     if constexpr (wire_detail::kIsRawVector<T>)
       copy(values.data(), values.size() * sizeof(typename T::value_type));
+    else if constexpr (requires { typename T::mapped_type; })
+      // Whether a pair with a constant key is trivially copyable depends on the compiler.
+      for (const auto& [key, value] : values) (*this)(key, value);
     else
       for (const auto& value : values) write(value);
   }
