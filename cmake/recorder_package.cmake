@@ -27,7 +27,11 @@ function(shared_library name file folder)
     OUTPUT_NAME ${file} EXPORT_NAME ${name} LINKER_LANGUAGE CXX
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
   target_link_libraries(${target} PRIVATE trace_options ${ARGN} Threads::Threads)
-  target_link_options(${target} PRIVATE LINKER:--no-undefined LINKER:--as-needed)
+  target_link_options(${target} PRIVATE LINKER:--as-needed)
+  # What a sanitizer calls is in the program, where clang has compiled it.
+  if(NOT TRACELOOM_SANITIZE)
+    target_link_options(${target} PRIVATE LINKER:--no-undefined)
+  endif()
   target_include_directories(${target} INTERFACE
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/traceloom>)
   install(TARGETS ${target} EXPORT TraceloomTargets)

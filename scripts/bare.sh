@@ -75,7 +75,7 @@ try() {
     shared_target=$root$home/shared
   fi
   if [ "$account" = user ]; then
-    enter root "$home/traceloom/scripts/install-deps.sh $([ "$task" = test ] && echo test)" || return 1
+    enter root "$home/traceloom/scripts/install-deps.sh $([ "$task" = test ] && echo test sanitize)" || return 1
   fi
   local begin=$SECONDS result=0
   enter "$account" "cd traceloom && ./dev $task" || result=$?

@@ -25,8 +25,8 @@ TEST_CASE(
   // Errors of more than the drift that they should show.
   CHECK(change_between({0, 0, 250'000}, {kSecond, 40'000, 250'000}) == ClockChange::drift);
   CHECK(change_between({0, 0, 250'000}, {kSecond, 40'000, 250'001}) == ClockChange::unsure);
-  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-  CHECK(change_between({-kMax, kMax, 0}, {kMax, -kMax, 0}) == ClockChange::step);
+  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+  CHECK(change_between({-kLast, kLast, 0}, {kLast, -kLast, 0}) == ClockChange::step);
 }
 
 TEST_CASE("drift: reaches as far as the clock only drifts") {

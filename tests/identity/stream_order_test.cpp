@@ -112,12 +112,12 @@ TEST_CASE("stream order: work that was counted hides what was open before it") {
 }
 
 TEST_CASE("stream order: rows beyond those of any job are not judged") {
-  constexpr int kMost = static_cast<int>(StreamOrder::kMostRows);
+  constexpr int kRows = static_cast<int>(StreamOrder::kMostRows);
   TraceText trace;
   trace.cat("kernel");
-  for (int row = 0; row < kMost + 100; ++row)
+  for (int row = 0; row < kRows + 100; ++row)
     trace.tid(std::to_string(row)).x("a", 0, 9000, piece(7, 1)).x("b", 10, 5, piece(7, 2));
-  CHECK(overlong(trace, 4 * kMost) == kMost);
+  CHECK(overlong(trace, 4 * kRows) == kRows);
 }
 
 TEST_CASE("stream order: ranges, operators and programs lie within each other") {

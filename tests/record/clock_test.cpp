@@ -22,11 +22,7 @@ constexpr const char* kSourceFile =
 
 // The thread sanitizer's wrapper doubles the cost of reading the page, to 0.42 of a call on one
 // machine and to more than half on another.
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kDoublesCosts = true;
-#else
-constexpr bool kDoublesCosts = false;
-#endif
+constexpr bool kDoublesCosts = TRACELOOM_CHECKS_THREADS;
 
 std::string clock_of(ClockChoice choice) {
   Options options;

@@ -15,11 +15,7 @@ namespace {
 
 // The thread sanitizer gives up ("dup thread with used id") if the child of a process with threads
 // makes one itself.
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kChildMayHaveThreads = false;
-#else
-constexpr bool kChildMayHaveThreads = true;
-#endif
+constexpr bool kChildMayHaveThreads = !TRACELOOM_CHECKS_THREADS;
 
 // Destroyed when the functions that are registered for the exit have run.
 struct LastOfAll {
@@ -41,7 +37,7 @@ void await_writer(const TemporaryFolder& folder) {
 
 }  // namespace
 
-#if defined(__SANITIZE_ADDRESS__)
+#if TRACELOOM_CHECKS_ADDRESSES
 // A child of fork() has no stack of the parent's other threads, so what only these hold looks like
 // a leak to the check at its exit. It failed one run of CI in about thirty.
 extern "C" int __lsan_is_turned_off() {

@@ -258,7 +258,7 @@ TEST_CASE("event_shapes: reads generated events as the walk does") {
 }
 
 TEST_CASE("event_shapes: is not taken in by damaged events") {
-  constexpr std::string_view kJunk = "\"\\{}[],: 0a.-e\xc3\n";
+  constexpr std::string_view kDamage = "\"\\{}[],: 0a.-e\xc3\n";
   std::mt19937_64 random(7);
   int known = 0;
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
@@ -271,7 +271,7 @@ TEST_CASE("event_shapes: is not taken in by damaged events") {
     for (const std::string& event : events) {
       for (int i = 0; i < 20; ++i) {
         std::string damaged = event;
-        damaged[random() % damaged.size()] = kJunk[random() % kJunk.size()];
+        damaged[random() % damaged.size()] = kDamage[random() % kDamage.size()];
         if (random() % 3 == 0) damaged.erase(random() % damaged.size(), 1);
         known += read(shapes, damaged + kBehind) ? 1 : 0;  // checks what it gives
       }

@@ -19,7 +19,7 @@ namespace traceloom {
 // g++ 12's address sanitizer does not hold the locks of its malloc() over a fork(): a child made
 // while another thread allocates waits for ever (one run in six of the fork tests on a busy
 // machine).
-#if defined(__SANITIZE_ADDRESS__)
+#if TRACELOOM_CHECKS_ADDRESSES
 inline bool do_other_threads_sleep() {
   const std::string self = std::to_string(gettid());
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
