@@ -88,7 +88,7 @@ class Marker {
   template <typename Function>
   auto wrap(Function function) const {
     return [this, function = std::move(function)](auto&&... args) mutable -> decltype(auto) {
-      return call(function, std::forward<decltype(args)>(args)...);
+      return this->call(function, std::forward<decltype(args)>(args)...);
     };
   }
 

@@ -1,11 +1,14 @@
 #include "comparison/captures/compared_steps.h"
 
+#include "comparison/compare_report.h"
 #include "comparison/comparison.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace traceloom {
 namespace {
@@ -149,6 +152,25 @@ Run run_of(std::size_t steps, const std::vector<std::size_t>& with_adam) {
       text.cat("kernel").x("adam_kernel", at + 50, 30);
   }
   return read_texts({{"rank0.json", text.array()}}, {.shapes = true, .python = true});
+}
+
+TEST_CASE("contents: of many, one more than are compared is kept, and the report says so") {
+  TraceText text;
+  for (int i = 0; i < 9; ++i) {
+    text.cat("user_annotation").x(fmt::format("ProfilerStep#{}", i), 100 * i, 100);
+    text.cat("kernel").x(fmt::format("expert_{}", static_cast<char>('a' + i)), 100 * i + 10, 20);
+  }
+  const Capture capture = make_capture(
+      read_texts({{"rank0.json", text.array()}}, {.shapes = true, .python = true}), "c0");
+  CHECK(capture.contents.count() == kMostContents + 1);
+  const ComparedSides sides{{capture}, {capture}};
+  const Comparison found = compare(sides, {});
+  CHECK(found.steps.shares.size() == 1);
+  CHECK(std::ranges::count(
+            compare_report(sides, {}, found).notes,
+            "by what ran in them, the steps of a capture are of more than 5 kinds, which are not "
+            "the same 2 to 4 in every capture: all are compared as one kind, and a change of the "
+            "rarer steps may be missed") == 1);
 }
 
 TEST_CASE("contents: canonical names of the kernels that begin in a step") {

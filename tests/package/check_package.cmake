@@ -2,7 +2,7 @@
 # trace-stats read the traces that they wrote.
 #
 #   cmake -DBUILD=<build tree> -DSOURCE=<tests/package> -DFOLDER=<for all of it>
-#         -DSANITIZE=<what the build tree was built with, or nothing> -DGENERATOR=<that of the build tree>
+#         -DSANITIZE=<what the build tree was built with, or nothing> -DCOMPILER=<of C++, there> -DGENERATOR=<that of the build tree>
 #         -P check_package.cmake
 cmake_minimum_required(VERSION 3.24)
 

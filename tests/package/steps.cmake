@@ -16,8 +16,12 @@ function(use_library_in prefix)
   cmake_path(GET library PARENT_PATH library_folder)
   set(ENV{PKG_CONFIG_PATH} ${library_folder}/pkgconfig)
   set(ENV{LD_LIBRARY_PATH} ${library_folder})
-  # A library with a sanitizer needs programs with it.
+  # A library with a sanitizer needs programs with it, of the same compiler.
   if(SANITIZE)
+    set(ENV{CXX} ${COMPILER})
+    string(REPLACE "clang++" "clang" compiler_of_c "${COMPILER}")
+    string(REPLACE "g++" "gcc" compiler_of_c "${compiler_of_c}")
+    set(ENV{CC} ${compiler_of_c})
     set(flags -fsanitize=${SANITIZE} PARENT_SCOPE)
   else()
     set(flags "" PARENT_SCOPE)

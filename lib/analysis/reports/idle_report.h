@@ -17,8 +17,8 @@ struct IdleOptions {
 // The table "rows" is of whole devices; "streams" is the same by stream, which is null if the
 // events name none.
 //
-// host_wait + turn_around + queued + blocked + not_recorded = idle (gap_reasons.h), and so is the sum
-// of HTA's three kinds (device_work.h); kernel_wait is a part of turn_around and queued. "hosts"
+// host_wait + turn_around + queued + blocked + not_recorded = idle (gap_reasons.h), and so is the
+// sum of HTA's three kinds (device_work.h); kernel_wait is part of turn_around and queued. "hosts"
 // shows the activity, in gaps of whole devices, of the thread that launched the work at the end of
 // the gap, or that is blocked; the rows add up to all idle time.
 Report idle_report(const Run& run, const IdleOptions& options);

@@ -13,7 +13,7 @@
 // to the kind with which it has most in common. So do kinds of both sides belong together, since a
 // kernel may have another name in the new version. All steps are one kind where the sides have not
 // as many kinds, or more than kMostStepKinds, or two have nothing in common, or where a capture has
-// more than kMostContents or does not say what ran in its steps. Captures of earlier runs of the base are among those of its side.
+// more than kMostContents or does not say what ran. Earlier runs of the base count for its side.
 #pragma once
 
 #include "comparison/captures/capture.h"

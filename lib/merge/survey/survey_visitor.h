@@ -1,4 +1,4 @@
-// The surveys of the inputs of a merge: by reading them (SurveyVisitor), and by a guess from samples.
+// The surveys of the inputs of a merge: by reading them, and by a guess from samples.
 #pragma once
 
 #include "base/string_table.h"
