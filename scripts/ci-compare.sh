@@ -48,6 +48,7 @@ done
 if [ ! -e "$base" ]; then
   if [ "${UPDATE:-}" = 1 ]; then
     trace-stats baseline compare/new -o "$base"
+    [ -z "${ACCEPT:-}" ] || trace-stats baseline accept compare/new -o "$base" --reason "$ACCEPT"
     echo "ci-compare: these captures are the first baseline, $base"
   else
     echo "ci-compare: no baseline yet: $base appears with the first run on the main branch"
@@ -74,7 +75,12 @@ if [ "${UPDATE:-}" = 1 ] && [ -n "${ACCEPT:-}" ]; then
 fi
 # A baseline that takes only what passes would show less noise than there is: INCONCLUSIVE joins, too.
 if [ "${UPDATE:-}" = 1 ] && { [ "$status" = 0 ] || [ "$status" = 3 ]; }; then
+  cp "$base" compare/base.json
   trace-stats baseline compare/new -o "$base" --append
-  echo "ci-compare: these captures joined the baseline"
+  if cmp -s "$base" compare/base.json; then
+    echo "ci-compare: the baseline has these captures already"
+  else
+    echo "ci-compare: these captures joined the baseline"
+  fi
 fi
 exit "$status"

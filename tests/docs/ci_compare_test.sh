@@ -31,6 +31,7 @@ grep -qF '"kind":"REGRESSION"' <(tr -d ' \n' < compare/comparison.json)
 expect 1 "::error title=trace-stats compare::REGRESSION" new GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY="$work/summary.md"
 grep -qF 'REGRESSION: the new step is longer' summary.md
 before=$(sha256sum store/base.json)
+expect 0 "the baseline has these captures already" base UPDATE=1
 expect 1 "REGRESSION" new UPDATE=1
 [ "$before" = "$(sha256sum store/base.json)" ] # a regression does not become the baseline
 # Captures that the baseline has already would not count again, so these are others: each step is a little longer.
@@ -82,4 +83,8 @@ truncate -s 1000 store/base.json
 expect 2 "is no whole JSON document" base UPDATE=1
 expect 0 "accepted: repair" base UPDATE=1 ACCEPT=repair
 expect 0 "OK: the new step" base
+# The reason of a first baseline that was accepted is kept.
+rm -r store
+expect 0 "these captures are the first baseline" base UPDATE=1 ACCEPT="the first one"
+grep -qF 'the first one' store/base.json
 echo "all jobs ended as they should"
