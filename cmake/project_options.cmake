@@ -25,7 +25,9 @@ if(PROJECT_IS_TOP_LEVEL)
     -Woverloaded-virtual -Wimplicit-fallthrough
     $<$<BOOL:${TRACELOOM_WERROR}>:-Werror>
     # g++ 12 sees overlaps in std::string operator+ that are none (GCC bug 105651).
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+    # clang wants braces around a base that is initialised in place.
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-missing-braces>)
 endif()
 
 set(TRACELOOM_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them (presets asan and tsan set it)")
@@ -35,6 +37,8 @@ if(TRACELOOM_SANITIZE)
     # These two check every access and double the time to compile (10.4 s of a file, 4.7 without them). A null
     # pointer faults anyway, with the sanitizer's report.
     -fno-sanitize=null,alignment
+    # The checks of these two are in clang's runtime of C++, which a program in C that links the recorder lacks.
+    $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=vptr,function>
     # -O1 takes twice as long to compile, and -g1 leaves the lines in a report. Rooms that say TRACELOOM_OPTIMIZED have
     # long tests, which save what -O1 costs.
     -g1 $<IF:$<BOOL:$<TARGET_PROPERTY:TRACELOOM_OPTIMIZED>>,-O1,-O0>

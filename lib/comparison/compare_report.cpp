@@ -466,12 +466,11 @@ Report compare_report(const ComparedSides& sides, const CompareOptions& options,
         kinds));
   else if (found.steps.contents > 1)
     report.notes.push_back(fmt::format(
-        "by what ran in them, the steps of a capture are of {} kinds, which are not "
-        "the same 2 to {} in every capture: all are compared as one kind, and a change of "
-        "the rarer steps may be missed",
-        found.steps.contents > kMostContents ? fmt::format("more than {}", kMostContents)
-                                             : fmt::format("up to {}", found.steps.contents),
-        kMostStepKinds));
+        "steps differ in what ran in them ({} {} kinds in a capture), and captures are not known "
+        "to share 2 to {} such kinds: all are compared as one kind, so that a change of rarer "
+        "steps may be missed",
+        found.steps.contents > kMostContents ? "more than" : "up to",
+        std::min(found.steps.contents, kMostContents), kMostStepKinds));
   if (found.steps_used > 0 && most_steps > found.steps_used)
     report.notes.push_back(
         fmt::format("the first {} steps of each capture are compared, as many as the shortest has; "

@@ -132,10 +132,11 @@ TEST_CASE("compared steps: one kind where the sides have not as many, or do not 
   CHECK(ComparedSteps(base, changed).shares.size() == 1);  // nothing in common
   // One more than kMostContents stands for many: those that are left were joined to others.
   changed[0] = accumulating(50'000);
-  for (const char* const name : {"a", "b", "c"})
+  for (const char* const name : {"a", "b", "c", "d"})
     changed[0].contents.different.push_back({"adam", name, "relu"});
+  for (std::uint32_t step : {1U, 2U, 3U}) changed[0].contents.of_step[step] = step + 1;
   CHECK(ComparedSteps(base, changed).shares.size() == 2);
-  changed[0].contents.different.push_back({"adam", "d", "relu"});
+  changed[0].contents.of_step[4] = 5;
   CHECK(ComparedSteps(base, changed).shares.size() == 1);
   CHECK(ComparedSteps(base, changed).contents == 6);
   CHECK(ComparedSteps({}, {}).count == kAllSteps);
@@ -168,9 +169,9 @@ TEST_CASE("contents: of many, one more than are compared is kept, and the report
   CHECK(found.steps.shares.size() == 1);
   CHECK(std::ranges::count(
             compare_report(sides, {}, found).notes,
-            "by what ran in them, the steps of a capture are of more than 5 kinds, which are not "
-            "the same 2 to 4 in every capture: all are compared as one kind, and a change of the "
-            "rarer steps may be missed") == 1);
+            "steps differ in what ran in them (more than 5 kinds in a capture), and captures are "
+            "not known to share 2 to 4 such kinds: all are compared as one kind, so that a change "
+            "of rarer steps may be missed") == 1);
 }
 
 TEST_CASE("contents: canonical names of the kernels that begin in a step") {

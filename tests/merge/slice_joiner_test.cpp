@@ -222,7 +222,6 @@ TEST_CASE("slice_joiner: in little memory events are joined as they come, and no
   // Neighbours are out of order: an event that cannot wait to be sorted pairs with nothing.
   SliceHalves halves;
   const auto add = [&](char phase, std::int64_t start_ns, std::size_t size) {
-    Event event;
     const std::string raw = fmt::format(R"({{"ph":"{}","pid":1,"tid":1,"name":"a"}})", phase);
     EventScanner scanner;
     ProblemCounts ignored;

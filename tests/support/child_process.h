@@ -16,7 +16,7 @@
 
 namespace traceloom {
 
-// g++ 12's address sanitizer does not hold the locks of its malloc() over a fork(): a child made
+// Address sanitizers of g++ 12 hold no locks of their malloc() over a fork(): a child that is made
 // while another thread allocates waits for ever (one run in six of the fork tests on a busy
 // machine).
 #if TRACELOOM_CHECKS_ADDRESSES

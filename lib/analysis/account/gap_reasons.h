@@ -28,6 +28,7 @@ namespace traceloom {
 // The activity is the innermost operator, wait for data or other span of the host: the one that
 // began last (of several, the one that ends first), and the call of the runtime in it. Steps,
 // annotations and Python frames surround what the host does, so they are no activity.
+
 inline constexpr std::uint32_t kNoTrack = ~std::uint32_t{0};
 
 struct HostPart {
@@ -153,6 +154,7 @@ class GapKinds {
 //   reasons.find(track, gap.time, [&](AccountRow row, std::int64_t ns, const HostPiece& piece) {
 //     account[row].ns += ns;
 //   });
+
 // A part of a thread's time; its name is empty where no single event is meant.
 struct HostPiece {
   HostSpan span;

@@ -473,10 +473,8 @@ GateResult exceeds_in_all(const Verdict& verdict) {
 
 GateResult judge_share(Limit limit, double most, const Verdict& verdict) {
   const LimitShare& share = verdict.shares[limit];
-  const std::string cost = fmt::format("{} {}", limit_name(limit), cost_text(verdict, limit));
-  const bool exceeds =
-      std::max(bound_share(share.least_ns, share), verdict.delays[limit].share()) > most;
-  if (exceeds) return {GateAnswer::fails, cost};
+  if (std::max(bound_share(share.least_ns, share), verdict.delays[limit].share()) > most)
+    return {GateAnswer::fails, fmt::format("{} {}", limit_name(limit), cost_text(verdict, limit))};
   if (limit == Limit::straggler && verdict.measured_delay.share() > most)
     return exceeds_in_all(verdict);
   if (share.unknown_since.empty() || (share.of_ns > 0 && bound_share(share.most_ns, share) <= most))
@@ -490,8 +488,7 @@ GateResult judge_verdict(Limit limit, const Verdict& verdict) {
         limit == Limit::inconclusive ? "" : fmt::format(": it {}", cost_text(verdict, limit));
     return {GateAnswer::fails, fmt::format("{} is the verdict{}", limit_name(limit), cost)};
   }
-  const bool may_be = std::ranges::find(verdict.possible, limit) != verdict.possible.end();
-  if (may_be)
+  if (std::ranges::find(verdict.possible, limit) != verdict.possible.end())
     return {GateAnswer::unknown, fmt::format("{} may be the verdict, which is inconclusive: {}",
                                              limit_name(limit), verdict.why)};
   // The verdict considered the most that these two may take. Time without any event is not part of

@@ -18,14 +18,17 @@ void add_counted(const std::vector<Capture>& captures, CountedCaptures& counted)
 }
 
 // Returns the contents that all captures of a side have in their used steps; none if one has too
-// many, or does not say what ran.
-std::vector<StepContent> kinds_of_side(const CountedCaptures& side, std::size_t count) {
+// many, or does not say what ran. Raises `most` to the number of contents that a capture has.
+std::vector<StepContent> kinds_of_side(const CountedCaptures& side, std::size_t count,
+                                       std::size_t& most) {
   std::map<StepContent, std::size_t> captures;
   for (const Capture* const capture : side) {
     const StepContents& contents = capture->contents;
-    if (contents.of_step.empty() || contents.count() > kMostContents) return {};
+    if (contents.of_step.empty()) return {};
     std::set<std::uint32_t> has;
     for (std::size_t i = 1; i < count; ++i) has.insert(contents.of_step[i]);
+    most = std::max(most, has.size());
+    if (has.size() > kMostContents) return {};
     for (const std::uint32_t content : has) ++captures[contents.different[content]];
   }
   std::vector<StepContent> kinds;
@@ -63,13 +66,10 @@ ComparedSteps::ComparedSteps(const std::vector<Capture>& base, const std::vector
   add_counted(changed, others);
   CountedCaptures all = some;
   all.insert(all.end(), others.begin(), others.end());
-  for (const Capture* const capture : all) {
-    count = std::min(count, capture->steps_ns.size());
-    contents = std::max<std::size_t>(contents, capture->contents.count());
-  }
+  for (const Capture* const capture : all) count = std::min(count, capture->steps_ns.size());
   if (all.empty()) return;
-  const std::vector<StepContent> of_base = kinds_of_side(some, count);
-  const std::vector<StepContent> of_changed = kinds_of_side(others, count);
+  const std::vector<StepContent> of_base = kinds_of_side(some, count, contents);
+  const std::vector<StepContent> of_changed = kinds_of_side(others, count, contents);
   const std::size_t kinds = of_base.size();
   if (kinds < 2 || kinds != of_changed.size() || kinds > kMostStepKinds) return;
   const std::vector<std::uint32_t> partners = pair_kinds(of_changed, of_base);

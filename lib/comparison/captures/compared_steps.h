@@ -53,7 +53,7 @@ class ComparedSteps {
 
   std::size_t count = kAllSteps;           // with the first: as many as the shortest capture has
   std::vector<std::int64_t> shares = {1};  // of each kind: the used steps of both sides
-  std::size_t contents = 0;                // the most of a capture; 0: not known
+  std::size_t contents = 0;                // the most in used steps of a capture
 
   // Returns the lengths of the capture's used steps, by kind.
   std::vector<std::vector<std::int64_t>> lengths(const Capture& capture) const;

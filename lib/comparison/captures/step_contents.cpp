@@ -121,8 +121,10 @@ StepContents keep_most_frequent(const StepContents& all) {
   std::vector<std::uint32_t> order(all.count());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, std::greater(), [&](std::uint32_t one) { return steps[one]; });
-  while (!order.empty() && (order.size() > kMostContents + 1 || steps[order.back()] == 0))
-    order.pop_back();
+  std::size_t others = 0;
+  for (std::size_t i = kMostContents; i < order.size(); ++i) others += steps[order[i]];
+  const std::size_t most = kMostContents + (20 * others >= all.of_step.size() ? 1 : 0);
+  while (!order.empty() && (order.size() > most || steps[order.back()] == 0)) order.pop_back();
   std::ranges::sort(order);
   StepContents kept;
   for (const std::uint32_t one : order) kept.different.push_back(all.different[one]);

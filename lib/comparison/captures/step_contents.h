@@ -36,8 +36,8 @@ std::string canonical_name(std::string_view name);
 
 using StepContent = std::vector<std::string>;  // ascending
 
-// Of a capture with more, one more is kept, and says so: the others are joined, each to that of the
-// most frequent ones with which it has most in common.
+// Others are joined, each to that of the most frequent ones with which it has most in common. Where
+// more than a twentieth of the steps have others, one more is kept, and says so.
 inline constexpr std::size_t kMostContents = 5;
 
 struct StepContents {
