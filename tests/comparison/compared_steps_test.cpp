@@ -131,7 +131,7 @@ TEST_CASE("compared steps: one kind where the sides have not as many, or do not 
   changed[0].contents.different = {{"other"}, {"another"}};
   CHECK(ComparedSteps(base, changed).shares.size() == 1);  // nothing in common
   // One more than kMostContents stands for many: those that are left were joined to others.
-  changed[0] = accumulating(50'000);
+  changed.assign(2, accumulating(50'000));
   for (const char* const name : {"a", "b", "c", "d"})
     changed[0].contents.different.push_back({"adam", name, "relu"});
   for (std::uint32_t step : {1U, 2U, 3U}) changed[0].contents.of_step[step] = step + 1;
