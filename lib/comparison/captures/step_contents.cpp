@@ -123,7 +123,7 @@ StepContents keep_most_frequent(const StepContents& all) {
   std::ranges::stable_sort(order, std::greater(), [&](std::uint32_t one) { return steps[one]; });
   std::size_t others = 0;
   for (std::size_t i = kMostContents; i < order.size(); ++i) others += steps[order[i]];
-  const std::size_t most = kMostContents + (20 * others >= all.of_step.size() ? 1 : 0);
+  const std::size_t most = kMostContents + (30 * others > all.of_step.size() ? 1 : 0);
   while (!order.empty() && (order.size() > most || steps[order.back()] == 0)) order.pop_back();
   std::ranges::sort(order);
   StepContents kept;

@@ -37,7 +37,7 @@ std::string canonical_name(std::string_view name);
 using StepContent = std::vector<std::string>;  // ascending
 
 // Others are joined, each to that of the most frequent ones with which it has most in common. Where
-// more than a twentieth of the steps have others, one more is kept, and says so.
+// more than one step of thirty has others, one more is kept, and says so.
 inline constexpr std::size_t kMostContents = 5;
 
 struct StepContents {
