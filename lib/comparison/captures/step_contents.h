@@ -36,12 +36,12 @@ std::string canonical_name(std::string_view name);
 
 using StepContent = std::vector<std::string>;  // ascending
 
-// Others are joined, each to that of the most frequent ones with which it has most in common. Where
-// more than one step of thirty has others, one more is kept, and says so.
+// The most frequent contents of a capture stay, and others are joined, each to that with which it
+// has most in common. Where more than one step of thirty has others, one more stays, and says so.
 inline constexpr std::size_t kMostContents = 5;
 
 struct StepContents {
-  std::vector<StepContent> different = {};  // by their first step
+  std::vector<StepContent> different = {};  // at most kMostContents + 1, by their first step
   std::vector<std::uint32_t> of_step = {};  // index in `different`; empty: not known
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(different.size()); }
