@@ -11,6 +11,7 @@ source_dir=$2
 inputs=$3
 scratch=$4
 failed=0
+. "$source_dir/tests/support/tries.sh"
 
 fail() {
   echo "trace-stats $command: $*"

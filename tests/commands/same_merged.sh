@@ -14,6 +14,7 @@ answer() {
 for set in composer kineto multi4 devices2 memory cut; do
   while read -r run; do
     for format in table csv json; do
+      is_of_today 2 || continue
       answer $run inputs/$set/plain --format $format > inputs.txt
       answer $run inputs/$set/merged --format $format > merged.txt
       answer $run $(ls -r inputs/$set/plain/*.json*) --threads 1 --format $format > turned.txt

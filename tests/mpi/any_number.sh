@@ -10,6 +10,7 @@ for set in "${sets[@]}"; do
   for processes in 1 2 3 5 8; do
     # Each set meets each command, and each number of processes.
     read -ra command <<< "${commands[number++ % ${#commands[@]}]}"
+    is_of_today || continue
     "$tools/trace-stats" "${command[@]}" "$set" --keep-going > "$scratch/one" 2> "$scratch/one.words"
     code=$?
     by "$processes" trace-stats "${command[@]}" "$set" --keep-going > "$scratch/many" 2> "$scratch/many.words"

@@ -2,11 +2,13 @@
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source_dir=$(cd "$here/../.." && pwd)
+. "$source_dir/tests/support/tries.sh"
 tools=$TRACELOOM_TOOLS
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # as_processes says why.
+export OMPI_MCA_pml=ob1 HWLOC_PLUGINS_PATH=/none
 export OMPI_MCA_orte_tmpdir_base=$scratch
 failed=0
 

@@ -102,6 +102,7 @@ kill_each() { # OUTPUT OLD-FOR TOOL ARGUMENTS...
     [ "$output" != stdout ] || old=none
     echo "$1 ${2##*/} -> $output ($old), process $victim of $processes: calls $(stages calls.$victim | xargs) of $(wc -l < calls.$victim)"
     for call in $(stages calls.$victim); do
+      is_of_today || continue
       [ "$(jobs -rp | wc -l)" -lt "$at_once" ] || wait -n || failed=1
       (failed=0 tries=0; kill_one "$victim" "$call" "$old" "$output" "$@"; exit $failed) &
       kills=$((kills + 1))
@@ -139,6 +140,7 @@ TRACELOOM_CALLS=$alive/calls launch trace-stats kernels "$ranks" > stdout 2> std
 for victim in 0 2; do
   # The last two calls are the end, when nothing is left that takes memory.
   for call in $(seq 1 2 $(($(wc -l < "calls.$victim") - 2))); do
+    is_of_today || continue
     [ "$(jobs -rp | wc -l)" -lt "$at_once" ] || wait -n || failed=1
     (failed=0; starve_one "$victim" "$call" trace-stats kernels "$ranks"; exit $failed) &
   done
