@@ -2,6 +2,7 @@
 #include "commands/command_runs.h"
 #include "input/input_list.h"
 #include "support/thread_transport.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 
@@ -22,7 +23,7 @@ void check_in_teams(const CommandRun& command, const RunRequest& request) {
   RunRequest of_one = request;
   of_one.spread = false;
   const std::string alone = text_of(command.analysis->answer(read_run(of_one)));
-  for (const std::size_t processes : {2, 3, 5})
+  for (const std::size_t processes : of_today(std::vector<std::size_t>{3, 2, 5}))
     run_as_team(processes, [&](Team& team) {
       RunRequest own = request;
       own.team = &team;

@@ -173,7 +173,8 @@ TEST_CASE("gzip_source: notices other bytes after the data") {
     }
 }
 
-TEST_CASE("gzip_source: a cut at any byte keeps all that could be unpacked") {
+TEST_CASE("gzip_source: a cut at any byte keeps all that could be unpacked" *
+          doctest::test_suite("long")) {
   const std::string text = random_trace_text(3'000) + random_bytes(200);
   const std::string data = gzip(text.substr(0, 1000)) + gzip(text.substr(1000), 1);
   for (const NamedInflater& inflater : inflaters()) {
@@ -196,7 +197,8 @@ TEST_CASE("gzip_source: a cut at any byte keeps all that could be unpacked") {
   }
 }
 
-TEST_CASE("gzip_source: damage in the middle keeps what comes before it") {
+TEST_CASE("gzip_source: damage in the middle keeps what comes before it" *
+          doctest::test_suite("long")) {
   const std::string text = random_trace_text(400'000);
   const std::string whole = gzip(text);
   for (const NamedInflater& inflater : inflaters()) {

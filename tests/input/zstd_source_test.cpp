@@ -72,7 +72,7 @@ TEST_CASE("zstd_source: frames of all kinds are one text") {
   check_unpacked(zstd_frame(noise) + zstd_frame(a), noise + a);
 }
 
-TEST_CASE("zstd_source: a cut keeps the blocks that are whole") {
+TEST_CASE("zstd_source: a cut keeps the blocks that are whole" * doctest::test_suite("long")) {
   const std::string text = random_trace_text(50'000);
   constexpr std::size_t kPiece = 5000;
   // Where each block ends: the sizes of streams of the first pieces, without end and checksum.
@@ -123,7 +123,8 @@ TEST_CASE("zstd_source: a wrong checksum is counted, and reading goes on") {
                  {Problem::zstd_checksum}, text.size() + 1);
 }
 
-TEST_CASE("zstd_source: any change of a byte ends in a text and counts") {
+TEST_CASE("zstd_source: any change of a byte ends in a text and counts" *
+          doctest::test_suite("long")) {
   const std::string text = random_trace_text(3000);
   const std::string data = zstd_stream(pieces_of(text, 1000)) + zstd_frame(text);
   for (std::size_t at = 0; at < data.size(); ++at)

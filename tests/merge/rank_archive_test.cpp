@@ -8,6 +8,7 @@
 #include "support/random_trace.h"
 #include "support/tar_text.h"
 #include "support/trace_text.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -197,7 +198,7 @@ TEST_CASE("rank_archive: the processes of a rank stay apart when they are to") {
 }
 
 TEST_CASE("rank_archive: random ranks have the events that the oracle finds") {
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < tries(12); ++seed) {
     for (const TraceStyle style : {TraceStyle::composer, TraceStyle::kineto}) {
       CAPTURE(seed);
       NamedTexts files;

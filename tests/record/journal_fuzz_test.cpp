@@ -4,6 +4,7 @@
 #include "record/dead_journals.h"
 #include "record/journal/recover.h"
 #include "record/recorded.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 
@@ -121,10 +122,12 @@ void recover_damaged(const LeftJournal& left, unsigned seed, int rounds) {
 
 }  // namespace
 
-TEST_CASE("journal fuzz: damaged ones of a session by CLOCK_MONOTONIC") {
-  recover_damaged({}, 1, 300);
+TEST_CASE("journal fuzz: damaged ones of a session by CLOCK_MONOTONIC" *
+          doctest::test_suite("long")) {
+  recover_damaged({}, 1, static_cast<int>(tries(300)));
 }
 
-TEST_CASE("journal fuzz: damaged ones of a session by the processor's counter") {
-  recover_damaged({.is_tsc = true}, 2, 300);
+TEST_CASE("journal fuzz: damaged ones of a session by the processor's counter" *
+          doctest::test_suite("long")) {
+  recover_damaged({.is_tsc = true}, 2, static_cast<int>(tries(300)));
 }

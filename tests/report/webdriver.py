@@ -87,7 +87,7 @@ class Browser:
     def place(self, section):
         """Returns the address and the section that is shown, once it is this one. A page follows its address only when
         its event arrives, which a click does not wait for."""
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 30
         while True:
             seen = self.run("return [location.hash, document.querySelector('section.shown').id]")
             if seen[1] == section or time.monotonic() > deadline:
