@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace traceloom {
@@ -29,6 +30,10 @@ std::int64_t between_steps(const RankRoles& roles, const RankEvents& rank, std::
   return total_ns(subtract(waits, unite(rank.steps.probes)));
 }
 
+bool is_lone_wait(const RankEvents& rank, const RankRoles& roles) {
+  return rank.steps.kind == StepKind::none && unpacked(roles.sets[Role::dataloader]).size() <= 1;
+}
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
@@ -37,20 +42,14 @@ double median(std::vector<double> values) {
 
 // Returns the mean of the values that are less than two median deviations away from the median.
 double pruned_mean(const std::vector<std::int64_t>& numbers) {
-  const std::vector<double> values(numbers.begin(), numbers.end());
-  const double middle = median(values);
-  std::vector<double> deviations;
-  deviations.reserve(values.size());
-  for (const double value : values) deviations.push_back(std::abs(value - middle));
-  const double deviation = median(deviations);
-  double sum = 0;
-  double count = 0;
-  for (const double value : values) {
-    if (deviation > 0 && std::abs(value - middle) / deviation >= 2) continue;
-    sum += value;
-    ++count;
-  }
-  return count > 0 ? sum / count : middle;
+  std::vector<double> values(numbers.begin(), numbers.end());
+  const auto from_middle = [middle = median(values)](double ns) { return std::abs(ns - middle); };
+  std::vector<double> deviations = values;
+  std::ranges::transform(values, deviations.begin(), from_middle);
+  const double deviation = median(std::move(deviations));
+  if (deviation > 0)
+    std::erase_if(values, [&](double ns) { return from_middle(ns) / deviation >= 2; });
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 // Judges a mean step of all ranks, if there are no steps in which the ranks can be compared.
@@ -157,14 +156,14 @@ std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRo
       row.step_waits_ns.push_back(wait_ns);
       row.step_rest_ns.push_back(host_ns - wait_ns);
     }
-    const bool instrumented = run.ranks[i].kinds.loader;
     if (epochs.empty()) epochs[kNoId];
     for (auto& [epoch, row] : epochs) {
       row.rank = roles[i].rank;
       row.epoch = epoch;
-      row.instrumented = instrumented;
+      row.instrumented = run.ranks[i].kinds.loader;
+      row.is_lone = is_lone_wait(run.ranks[i], roles[i]);
       row.between_ns = between_steps(roles[i], run.ranks[i], epoch);
-      if (!instrumented) row.first_ns.reset();
+      if (!row.instrumented) row.first_ns.reset();
       rows.push_back(std::move(row));
     }
   }
@@ -250,6 +249,11 @@ StepBasis choose_basis(const Run& run, const std::vector<RankRoles>& roles,
   for (std::size_t rank = 0; rank < roles.size(); ++rank)
     if (roles[rank].rank == late) return basis_of(roles, {rank});
   return mean_basis(run, roles);
+}
+
+bool are_lone_waits(const Run& run, const std::vector<RankRoles>& roles, const StepBasis& basis) {
+  return std::ranges::all_of(
+      basis.ranks, [&](std::size_t rank) { return is_lone_wait(run.ranks[rank], roles[rank]); });
 }
 
 }  // namespace traceloom

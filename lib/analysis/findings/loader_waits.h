@@ -26,6 +26,7 @@ struct LoaderRow {
   std::int64_t rank = 0;
   std::int64_t epoch = kNoId;
   bool instrumented = false;  // the rank has spans of a loader; else a wait of 0 means nothing
+  bool is_lone = false;       // the rank waits once, and no step of it is marked
   std::int64_t steps = 0;
   std::int64_t total_ns = 0;    // time of the steps
   std::int64_t host_ns = 0;     // steps on the host: ProfilerStep#N; wait and event/batch
@@ -66,7 +67,7 @@ struct LoaderJob {
 LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
                        const Straggler& straggler);
 
-enum class LoaderAnswer : std::uint8_t { no, yes, unknown };
+enum class LoaderAnswer : std::uint8_t { unknown, no, yes };  // of several rows, the largest
 
 // Applies the rule that Composer never released: the wait is more than 1 % of the rest of a step
 // and more than 1 ms, both as means without outliers (two median deviations and more away from the
@@ -120,5 +121,9 @@ StepBasis mean_basis(const Run& run, const std::vector<RankRoles>& roles);
 // is as fast as that rank. Otherwise it uses the mean.
 StepBasis choose_basis(const Run& run, const std::vector<RankRoles>& roles,
                        const Straggler& straggler, const LoaderJob& loader);
+
+// Returns true if no step of these ranks is marked, and each waits for data once at most. That is
+// the start of a loader, from which no share of a step follows.
+bool are_lone_waits(const Run& run, const std::vector<RankRoles>& roles, const StepBasis& basis);
 
 }  // namespace traceloom

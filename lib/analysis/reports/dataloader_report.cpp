@@ -19,10 +19,10 @@
 namespace traceloom {
 namespace {
 
-constexpr double kTbPluginShare = 0.05;
+constexpr std::string_view kLone = "unknown: a single batch";
 
 std::string_view to_text(LoaderAnswer answer) {
-  static constexpr std::string_view kTexts[] = {"no", "yes", "unknown"};
+  static constexpr std::string_view kTexts[] = {"unknown", "no", "yes"};
   return kTexts[static_cast<std::size_t>(answer)];
 }
 
@@ -55,7 +55,7 @@ Table rows_table(const std::vector<LoaderRow>& rows) {
       {"between_ns", "Between", duration, some, if_known(&Row::between_ns)},
       {"instrumented", "Instr.", flag, few, &Row::instrumented},
       {"class", "XLA's class", text, most,
-       if_known([](auto& of) { return xla_class(of.exposed_share()); })},
+       if_known([](auto& of) { return of.is_lone ? kLone : xla_class(of.exposed_share()); })},
       {"composer_rule", "Composer", text, few,
        if_known([](auto& of) { return to_text(composer_rule(of)); })},
   };
@@ -90,32 +90,24 @@ Table iterator_table(const Run& run) {
   return table;
 }
 
-LoaderAnswer any_by_composer(const std::vector<LoaderRow>& rows) {
-  LoaderAnswer answer = LoaderAnswer::unknown;
-  for (const LoaderRow& row : rows) {
-    const LoaderAnswer of_row = composer_rule(row);
-    if (of_row == LoaderAnswer::yes) return of_row;
-    if (of_row == LoaderAnswer::no) answer = of_row;
-  }
-  return answer;
-}
-
-// The classes that other tools would give the job.
+// The classes that other tools would give the job, or why there is none.
 struct LoaderRules {
   std::string_view xla;
   std::string_view tb_plugin;
   std::string_view composer;
 };
 
-LoaderRules apply_rules(const LoaderJob& job, double share, const std::vector<LoaderRow>& rows) {
+LoaderRules apply_rules(const LoaderJob& job, bool is_lone, double share,
+                        const std::vector<LoaderRow>& rows) {
   constexpr std::string_view kUnknown = "not instrumented";
   if (!job.instrumented) return {kUnknown, kUnknown, kUnknown};
-  LoaderRules rules{xla_class(share), share > kTbPluginShare ? "input-bound" : "not input-bound",
-                    "unknown: it needs 10 steps"};
-  const LoaderAnswer composer = any_by_composer(rows);
-  if (composer != LoaderAnswer::unknown)
-    rules.composer = composer == LoaderAnswer::yes ? "bottleneck" : "no bottleneck";
-  return rules;
+  if (is_lone) return {kLone, kLone, kLone};
+  constexpr const char* kByComposer[] = {"unknown: it needs 10 steps", "no bottleneck",
+                                         "bottleneck"};
+  LoaderAnswer composer = LoaderAnswer::unknown;
+  for (const LoaderRow& row : rows) composer = std::max(composer, composer_rule(row));
+  return {xla_class(share), share > 0.05 ? "input-bound" : "not input-bound",
+          kByComposer[static_cast<std::size_t>(composer)]};
 }
 
 // "of" describes the steps of the job's share, to the nanosecond, and the late data, which is a
@@ -135,9 +127,12 @@ void add_verdicts(Report& report, const LoaderJob& job, const StepShare& exposed
                                                     "composer", rules.composer));
 }
 
-std::string headline_of(const LoaderJob& job, const StepShare& exposed) {
+std::string headline_of(const LoaderJob& job, bool is_lone, const StepShare& exposed) {
   if (!job.instrumented)
     return "Not instrumented: no spans of a data loader in these traces, which is not a wait of 0.";
+  if (is_lone)
+    return fmt::format("Input wait: {} for a single batch, from which no share of a step follows.",
+                       format_duration(exposed.ns));
   std::string text =
       fmt::format("Input wait: {:.1f} % of {} is exposed → {}", exposed.share() * 100,
                   exposed.of.text(), xla_class(exposed.share()));
@@ -176,12 +171,14 @@ Report dataloader_report(const Run& run) {
   const Straggler straggler = find_straggler(run, roles, waits);
   const std::vector<LoaderRow> rows = find_loader_rows(run, roles);
   const LoaderJob job = judge_loader(run, roles, waits, straggler);
-  const StepShare exposed = choose_basis(run, roles, straggler, job).part({Role::dataloader});
+  const StepBasis basis = choose_basis(run, roles, straggler, job);
+  const StepShare exposed = basis.part({Role::dataloader});
+  const bool is_lone = exposed.ns > 0 && are_lone_waits(run, roles, basis);
   Report report("dataloader", run);
-  report.headline.push_back(headline_of(job, exposed));
-  const LoaderRules rules = apply_rules(job, exposed.share(), rows);
+  report.headline.push_back(headline_of(job, is_lone, exposed));
+  const LoaderRules rules = apply_rules(job, is_lone, exposed.share(), rows);
   add_verdicts(report, job, exposed, rules);
-  if (job.instrumented)
+  if (job.instrumented && !is_lone)
     report.headline.push_back(fmt::format("XLA (5, 20 %): {}; tb_plugin (5 %): {}; Composer: {}.",
                                           rules.xla, rules.tb_plugin, rules.composer));
   report.tables.push_back({"rows", "", rows_table(rows)});

@@ -443,11 +443,7 @@ Findings::Findings(const Run& run)
                                         [&](std::size_t rank) { return roles[rank].counted(); })
                     : DeviceFacts()),
       events(count_events(*this)),
-      is_lone_batch(events[Limit::data_loading] <= basis.ranks.size() &&
-                    std::ranges::all_of(basis.ranks,
-                                        [&](std::size_t rank) {
-                                          return run.ranks[rank].steps.kind == StepKind::none;
-                                        })),
+      is_lone_batch(are_lone_waits(run, roles, basis)),
       doubts(run),
       programs_ns(find_programs_ns(run, basis)) {}
 
@@ -457,8 +453,8 @@ double bound_share(std::int64_t ns, const StepShare& share) {
   return StepShare{ns, share.of_ns, share.of}.share();
 }
 
-std::string not_measured(Limit limit, const LimitShare& share) {
-  return fmt::format("{} cannot be measured: {}", limit_name(limit), share.unknown_since);
+std::string not_measured(Limit limit, std::string_view why) {
+  return fmt::format("{} cannot be measured: {}", limit_name(limit), why);
 }
 
 // The others wait for various ranks in turn, which is more than the wait for the straggler alone,
@@ -479,7 +475,7 @@ GateResult judge_share(Limit limit, double most, const Verdict& verdict) {
     return exceeds_in_all(verdict);
   if (share.unknown_since.empty() || (share.of_ns > 0 && bound_share(share.most_ns, share) <= most))
     return {GateAnswer::passes, ""};
-  return {GateAnswer::unknown, not_measured(limit, share)};
+  return {GateAnswer::unknown, not_measured(limit, share.unknown_since)};
 }
 
 GateResult judge_verdict(Limit limit, const Verdict& verdict) {
@@ -500,7 +496,7 @@ GateResult judge_verdict(Limit limit, const Verdict& verdict) {
       (verdict.not_recorded.ns > 0 && std::ranges::find(kGapLimits, limit) != kGapLimits.end());
   if (share.unknown_since.empty() || (share.of_ns > 0 && is_weighed))
     return {GateAnswer::passes, ""};
-  return {GateAnswer::unknown, not_measured(limit, share)};
+  return {GateAnswer::unknown, not_measured(limit, share.unknown_since)};
 }
 
 // The unknown part of the limit's time may be gained, too.
@@ -513,7 +509,7 @@ GateResult judge_gain(Limit limit, double most, const Verdict& verdict) {
   const double unknown = bound_share(saturating_subtract(share.most_ns, share.ns), share);
   if (share.unknown_since.empty() || gain.share() + unknown <= most)
     return {GateAnswer::passes, ""};
-  return {GateAnswer::unknown, "gain:" + not_measured(limit, share)};
+  return {GateAnswer::unknown, "gain:" + not_measured(limit, share.unknown_since)};
 }
 
 GateResult judge_time(const LimitGate& gate, const Verdict& verdict) {
@@ -528,8 +524,7 @@ GateResult judge(const LimitGate& gate, const Verdict& verdict) {
   GateResult result = judge_time(gate, verdict);
   const bool is_of_gaps = std::ranges::find(kGapLimits, gate.limit) != kGapLimits.end();
   if (result.answer == GateAnswer::passes && verdict.is_left_out && is_of_gaps)
-    return {GateAnswer::unknown,
-            fmt::format("{} cannot be measured: {}", limit_name(gate.limit), verdict.why)};
+    return {GateAnswer::unknown, not_measured(gate.limit, verdict.why)};
   return result;
 }
 

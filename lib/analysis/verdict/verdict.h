@@ -243,7 +243,7 @@ struct Findings {
   StageWaits stages;  // waits in the same steps, with devices, and where ranks are missing
   DeviceFacts facts;  // facts about the same ranks, with devices
   ByLimit<std::size_t> events;
-  bool is_lone_batch;  // no step is marked, and there is one wait for data at most
+  bool is_lone_batch;
   DeviceDoubts doubts;
   std::int64_t programs_ns = 0;  // time of whole programs of devices in the basis
 
