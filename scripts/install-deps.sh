@@ -14,7 +14,7 @@ test=(groff-base zsh fish python3 "${debian[@]}")
 browser=(chromium chromium-driver python3)
 # Both, because a site may have either. The tools are built without them, too.
 mpi=(libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2)
-lint=(clang-format clang-tidy)
+lint=(clang-format clang-tidy-16)
 # The compiler of what has sanitizers, their libraries, and what finds the lines of their reports.
 sanitize=(clang-16 libclang-rt-16-dev llvm-16)
 bare=(debootstrap git util-linux)

@@ -187,7 +187,7 @@ std::string rank_list(const std::vector<RankRange>& ranges, RankStyle style) {
     else
       for (std::int64_t rank = first; rank <= last; ++rank) add(rank, rank);
   if (left > 0) words.push_back(fmt::format("{} more", left));
-  const std::string last = words.empty() ? std::string() : std::move(words.back());
+  std::string last = words.empty() ? std::string() : std::move(words.back());
   if (words.size() < 2) return last;
   words.pop_back();
   const std::string_view between = between_ranks(style);

@@ -365,12 +365,12 @@ class AccountFinder {
     const Intervals calls = intersect(rest_.all, unpacked(roles_.sets[Role::runtime]));
     const Intervals operators =
         subtract(intersect(rest_.all, unpacked(roles_.sets[Role::cpu])), calls);
-    Intervals rest = subtract(subtract(rest_.all, calls), operators);
+    const Intervals rest = subtract(subtract(rest_.all, calls), operators);
     const Intervals code = intersect(rest, unpacked(roles_.sets[Role::host_code]));
     for (const auto& [row, times] :
          {std::pair{AccountRow::host_call, calls}, std::pair{AccountRow::host_operator, operators},
           std::pair{AccountRow::host_code, code},
-          std::pair{AccountRow::not_recorded, subtract(std::move(rest), code)}})
+          std::pair{AccountRow::not_recorded, subtract(rest, code)}})
       for (const Interval& time : times) add(row, length_ns(time));
     if (!code.empty()) account_.frames = top_frames(run_, rank_, code, rest_.steps);
     name_host(calls, operators);

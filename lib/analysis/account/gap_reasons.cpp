@@ -185,9 +185,8 @@ void GapKinds::append(GapPart part, std::uint32_t track, std::vector<GapPart>& p
 std::set<std::uint32_t> GapKinds::launching_tracks(std::size_t most) const {
   std::map<std::uint32_t, std::size_t> counts;
   for (const auto& [ns, track] : launches_) ++counts[track];
-  std::vector<std::pair<std::size_t, std::uint32_t>> sorted;
-  for (const auto& [track, count] : counts) sorted.emplace_back(count, track);
-  std::ranges::sort(sorted, std::greater());
+  std::set<std::pair<std::size_t, std::uint32_t>, std::greater<>> sorted;
+  for (const auto& [track, count] : counts) sorted.emplace(count, track);
   std::set<std::uint32_t> tracks;
   for (const auto& [count, track] : sorted)
     if (tracks.size() < most) tracks.insert(track);
@@ -286,7 +285,7 @@ std::vector<HostSpan> find_overhead(const RankEvents& rank) {
 
 }  // namespace
 
-HostReasons::Thread::Thread(Intervals operators_and_calls, const Intervals& python,
+HostReasons::Thread::Thread(const Intervals& operators_and_calls, const Intervals& python,
                             const Intervals& free)
     : works(intersect(operators_and_calls, free)),
       code(subtract(intersect(python, free), works)),

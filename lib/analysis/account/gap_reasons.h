@@ -194,7 +194,7 @@ class HostReasons {
     std::unique_ptr<IntervalLengths> in;
   };
   struct Thread {
-    Thread(Intervals operators_and_calls, const Intervals& python, const Intervals& free);
+    Thread(const Intervals& operators_and_calls, const Intervals& python, const Intervals& free);
 
     Intervals works;
     Intervals code;

@@ -85,9 +85,9 @@ Ids shared_processes() {
 }
 
 Ids own_processes(const Ids& processes) {
-  static const Ids kShared = shared_processes();
+  static const Ids shared = shared_processes();
   Ids own;
-  std::ranges::set_difference(processes, kShared, std::back_inserter(own));
+  std::ranges::set_difference(processes, shared, std::back_inserter(own));
   return own;
 }
 

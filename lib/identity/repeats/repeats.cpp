@@ -183,7 +183,7 @@ class HeldFinder {
       held.is_part = held.is_part || input.is_part;
       if (input.tally ? input.tally->empty() : input.events == std::uint64_t{0}) continue;
       std::optional<std::size_t> file = find_same(merge, input);
-      if (!file && (file = find_grown(input))) held.is_part = true;
+      if (!file) held.is_part |= (file = find_grown(input)).has_value();
       if (!file) file = find_untallied(merge, input);
       if (!file) {
         if (!input.has_several_ranks || !input.tally) held.traces.push_back(absent(input));

@@ -10,8 +10,8 @@
 namespace traceloom::record {
 
 void keep_forever(const void* object) noexcept {
-  static auto& kept = *new std::vector<const void*>;  // never destroyed
   try {
+    static auto& kept = *new std::vector<const void*>;  // never destroyed
     kept.push_back(object);
   } catch (...) {
     return;  // no memory: only a checker for leaks misses it
