@@ -335,7 +335,7 @@ EventKinds find_kinds(const std::vector<EventColumns>& parts) {
     kinds.any |= !part.empty();
     kinds.devices |= !part.devices.empty();
     kinds.frames |= !part.frames.empty();
-    for (const MarkedSpan& span : part.marks) kinds.loader |= span.mark == SpanMark::loader;
+    for (const MarkedSpan& span : part.marks) kinds.waits += span.mark == SpanMark::loader;
   }
   return kinds;
 }

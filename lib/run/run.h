@@ -90,7 +90,7 @@ struct EventKinds {
   bool any = false;
   bool devices = false;
   bool frames = false;
-  bool loader = false;  // waits for data, SpanMark::loader
+  std::size_t waits = 0;  // for data, SpanMark::loader
 
   friend bool operator==(const EventKinds&, const EventKinds&) = default;
 };

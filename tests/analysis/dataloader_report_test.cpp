@@ -75,22 +75,26 @@ TEST_CASE("dataloader: what each tool would say is printed, and what of it is th
 }
 
 TEST_CASE("dataloader: a lone batch without a marked step has no class, as it has no verdict") {
-  const auto waits = [](int count) {
+  const auto waits = [](int count, int every_us) {
     TraceText text;
     text.cat("cpu_op").x("aten::mm", 0, 100);
     text.cat("user_annotation");
-    for (int i = 0; i < count; ++i) text.x("enumerate(DataLoader)#It.__next__", 100 + 50 * i, 40);
+    for (int i = 0; i < count; ++i)
+      text.x("enumerate(DataLoader)#It.__next__", 100 + every_us * i, 40);
     return dataloader_report(read_texts({{"rank0.json", text.array()}}));
   };
-  const Report lone = waits(1);
+  const Report lone = waits(1, 0);
   CHECK(lone.headline ==
         std::vector<std::string>{
             "Input wait: 40.000 us for a single batch, from which no share of a step follows."});
   CHECK(value_of(lone, "classes") ==
         R"({"xla":"unknown: a single batch","tb_plugin":)"
         R"("unknown: a single batch","composer":"unknown: a single batch"})");
-  CHECK(waits(2).headline.at(0) ==
+  CHECK(waits(2, 50).headline.at(0) ==
         "Input wait: 42.1 % of the mean step is exposed → highly input-bound.");
+  // Waits that touch are two.
+  CHECK(waits(2, 40).headline.at(0) ==
+        "Input wait: 44.4 % of the mean step is exposed → highly input-bound.");
 }
 
 TEST_CASE("dataloader: what is the same of several ranks is noted once") {

@@ -30,10 +30,6 @@ std::int64_t between_steps(const RankRoles& roles, const RankEvents& rank, std::
   return total_ns(subtract(waits, unite(rank.steps.probes)));
 }
 
-bool is_lone_wait(const RankEvents& rank, const RankRoles& roles) {
-  return rank.steps.kind == StepKind::none && unpacked(roles.sets[Role::dataloader]).size() <= 1;
-}
-
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
@@ -160,8 +156,7 @@ std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRo
     for (auto& [epoch, row] : epochs) {
       row.rank = roles[i].rank;
       row.epoch = epoch;
-      row.instrumented = run.ranks[i].kinds.loader;
-      row.is_lone = is_lone_wait(run.ranks[i], roles[i]);
+      row.instrumented = run.ranks[i].kinds.waits > 0;
       row.between_ns = between_steps(roles[i], run.ranks[i], epoch);
       if (!row.instrumented) row.first_ns.reset();
       rows.push_back(std::move(row));
@@ -173,7 +168,7 @@ std::vector<LoaderRow> find_loader_rows(const Run& run, const std::vector<RankRo
 LoaderJob judge_loader(const Run& run, const std::vector<RankRoles>& roles, const RankWaits& waits,
                        const Straggler& straggler) {
   LoaderJob job;
-  for (const RankEvents& rank : run.ranks) job.instrumented |= rank.kinds.loader;
+  for (const RankEvents& rank : run.ranks) job.instrumented |= rank.kinds.waits > 0;
   if (waits.steps.empty())
     judge_by_mean(roles, job);
   else
@@ -251,9 +246,14 @@ StepBasis choose_basis(const Run& run, const std::vector<RankRoles>& roles,
   return mean_basis(run, roles);
 }
 
-bool are_lone_waits(const Run& run, const std::vector<RankRoles>& roles, const StepBasis& basis) {
-  return std::ranges::all_of(
-      basis.ranks, [&](std::size_t rank) { return is_lone_wait(run.ranks[rank], roles[rank]); });
+bool is_lone_batch(const Run& run, const StepBasis& basis) {
+  std::size_t waits = 0;
+  bool is_marked = false;
+  for (const std::size_t rank : basis.ranks) {
+    waits += run.ranks[rank].kinds.waits;
+    is_marked |= run.ranks[rank].steps.kind != StepKind::none;
+  }
+  return !is_marked && waits <= basis.ranks.size();
 }
 
 }  // namespace traceloom

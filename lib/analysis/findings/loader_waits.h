@@ -26,7 +26,6 @@ struct LoaderRow {
   std::int64_t rank = 0;
   std::int64_t epoch = kNoId;
   bool instrumented = false;  // the rank has spans of a loader; else a wait of 0 means nothing
-  bool is_lone = false;       // the rank waits once, and no step of it is marked
   std::int64_t steps = 0;
   std::int64_t total_ns = 0;    // time of the steps
   std::int64_t host_ns = 0;     // steps on the host: ProfilerStep#N; wait and event/batch
@@ -122,8 +121,8 @@ StepBasis mean_basis(const Run& run, const std::vector<RankRoles>& roles);
 StepBasis choose_basis(const Run& run, const std::vector<RankRoles>& roles,
                        const Straggler& straggler, const LoaderJob& loader);
 
-// Returns true if no step of these ranks is marked, and each waits for data once at most. That is
-// the start of a loader, from which no share of a step follows.
-bool are_lone_waits(const Run& run, const std::vector<RankRoles>& roles, const StepBasis& basis);
+// Returns true if no step of these ranks is marked, and they wait for data once each at most. That
+// is the start of a loader, from which no share of a step follows.
+bool is_lone_batch(const Run& run, const StepBasis& basis);
 
 }  // namespace traceloom

@@ -32,7 +32,7 @@ std::vector<std::int64_t> later_waits(const LoaderRow& row) {
   return {row.step_waits_ns.begin() + 1, row.step_waits_ns.end()};
 }
 
-Table rows_table(const std::vector<LoaderRow>& rows) {
+Table rows_table(const std::vector<LoaderRow>& rows, bool is_lone) {
   using enum ColumnKind;
   using enum Readers;
   using Row = LoaderRow;
@@ -55,7 +55,7 @@ Table rows_table(const std::vector<LoaderRow>& rows) {
       {"between_ns", "Between", duration, some, if_known(&Row::between_ns)},
       {"instrumented", "Instr.", flag, few, &Row::instrumented},
       {"class", "XLA's class", text, most,
-       if_known([](auto& of) { return of.is_lone ? kLone : xla_class(of.exposed_share()); })},
+       if_known([=](auto& of) { return is_lone ? kLone : xla_class(of.exposed_share()); })},
       {"composer_rule", "Composer", text, few,
        if_known([](auto& of) { return to_text(composer_rule(of)); })},
   };
@@ -173,7 +173,7 @@ Report dataloader_report(const Run& run) {
   const LoaderJob job = judge_loader(run, roles, waits, straggler);
   const StepBasis basis = choose_basis(run, roles, straggler, job);
   const StepShare exposed = basis.part({Role::dataloader});
-  const bool is_lone = exposed.ns > 0 && are_lone_waits(run, roles, basis);
+  const bool is_lone = exposed.ns > 0 && is_lone_batch(run, basis);
   Report report("dataloader", run);
   report.headline.push_back(headline_of(job, is_lone, exposed));
   const LoaderRules rules = apply_rules(job, is_lone, exposed.share(), rows);
@@ -181,7 +181,7 @@ Report dataloader_report(const Run& run) {
   if (job.instrumented && !is_lone)
     report.headline.push_back(fmt::format("XLA (5, 20 %): {}; tb_plugin (5 %): {}; Composer: {}.",
                                           rules.xla, rules.tb_plugin, rules.composer));
-  report.tables.push_back({"rows", "", rows_table(rows)});
+  report.tables.push_back({"rows", "", rows_table(rows, is_lone)});
   report.tables.push_back({"iterators", "Iterators", iterator_table(run)});
   note_loaders(run, rows, report);
   note_phase(run, roles, report);

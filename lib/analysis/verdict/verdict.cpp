@@ -443,7 +443,7 @@ Findings::Findings(const Run& run)
                                         [&](std::size_t rank) { return roles[rank].counted(); })
                     : DeviceFacts()),
       events(count_events(*this)),
-      is_lone_batch(are_lone_waits(run, roles, basis)),
+      is_lone_batch(traceloom::is_lone_batch(run, basis)),
       doubts(run),
       programs_ns(find_programs_ns(run, basis)) {}
 
