@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that a group of tasks needs; silent when all are there.
 #
-#   scripts/install-deps.sh [build|test|sanitize|browser|package|lint|bench|mpi|bare]...     (default: build)
+#   scripts/install-deps.sh [build|test|sanitize|browser|package|lint|tidy|bench|mpi|bare]...     (default: build)
 set -euo pipefail
 
 build=(g++ cmake ninja-build libcli11-dev libsimdjson-dev zlib1g-dev libzstd-dev libfmt-dev libtbb-dev
@@ -14,7 +14,8 @@ test=(groff-base zsh fish python3 "${debian[@]}")
 browser=(chromium chromium-driver python3)
 # Both, because a site may have either. The tools are built without them, too.
 mpi=(libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2)
-lint=(clang-format clang-tidy-16)
+lint=(clang-format)
+tidy=(clang-tidy-16)
 # The compiler of what has sanitizers, their libraries, and what finds the lines of their reports.
 sanitize=(clang-16 libclang-rt-16-dev llvm-16)
 bare=(debootstrap git util-linux)
@@ -31,9 +32,10 @@ main() {
       mpi) wanted+=("${build[@]}" "${mpi[@]}") ;;
       bare) wanted+=("${bare[@]}") ;;
       lint) wanted+=("${build[@]}" "${lint[@]}") ;;
+      tidy) wanted+=("${tidy[@]}") ;;
       sanitize) wanted+=("${build[@]}" "${sanitize[@]}") ;;
       bench) wanted+=("${build[@]}" "${bench[@]}") ;;
-      *) echo "install-deps.sh: unknown group '$group' (build, test, sanitize, browser, package, lint, bench, mpi, bare)" >&2; exit 2 ;;
+      *) echo "install-deps.sh: unknown group '$group' (build, test, sanitize, browser, package, lint, tidy, bench, mpi, bare)" >&2; exit 2 ;;
     esac
   done
 

@@ -60,7 +60,11 @@ TEST_CASE("corpus: what other tools assert holds, or differs for a reason") {
   const std::vector<TruthRow> rows = read_truths(kShared / "truths" / "truths.json");
   if (rows.empty()) fmt::print("skipped: no reference numbers under {}\n", TRACELOOM_SHARED_DIR);
   std::map<std::string, Count> counts;
-  for (const TruthRow& row : of_today(rows)) {
+  std::size_t place = 0;
+  for (const TruthRow& row : rows) {
+    // By day a quarter of them, and the first of each metric.
+    const bool is_first = !counts.contains(row.metric);
+    if (place++ % 4 != 0 && !is_first && tries(4) != 4) continue;
     Count& count = counts[row.metric];
     const auto check = truth_checks().find(row.metric);
     if (check == truth_checks().end()) {

@@ -11,10 +11,13 @@ answer() {
   echo "exit ${PIPESTATUS[0]}"
 }
 
+# By day half of them, in turns, which differ by command: each run with table and json, or csv.
+first=${#command}
 for set in composer kineto multi4 devices2 memory cut; do
+  place=$((first++))
   while read -r run; do
     for format in table csv json; do
-      is_of_today 2 || continue
+      is_of_today 2 $((place++)) || continue
       answer $run inputs/$set/plain --format $format > inputs.txt
       answer $run inputs/$set/merged --format $format > merged.txt
       answer $run $(ls -r inputs/$set/plain/*.json*) --threads 1 --format $format > turned.txt

@@ -160,7 +160,9 @@ TEST_CASE("corpus: every group of every multi-rank set lies where its syncs and 
       const Expected expected = expected_of(set.path(), group.filename().string());
       const CheckedMerge merge(paths, PidLayout::rank, without_collectives(expected));
       CHECK(joined(merge.faults()) == "");
-      CHECK(joined(CheckedMerge(paths, PidLayout::split).faults()) == "");
+      // By day every fourth group.
+      if (groups % 4 == 0 || tries(4) == 4)
+        CHECK(joined(CheckedMerge(paths, PidLayout::split).faults()) == "");
       by_sync += expected.empty() ? 0 : 1;
       ++groups;
       check_times(merge, paths, expected);

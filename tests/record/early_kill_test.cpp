@@ -132,14 +132,15 @@ void kill_early(Files files) {
 
 }  // namespace
 
-TEST_CASE("kill at any early moment: plain") {
+TEST_CASE("kill at any early moment: plain" * doctest::test_suite("long")) {
   kill_early(Files::plain);
 }
 
-TEST_CASE("kill at any early moment: gzip") {
+TEST_CASE("kill at any early moment: gzip" * doctest::test_suite("long")) {
   kill_early(Files::gzip);
 }
 
-TEST_CASE("kill at any early moment: with a journal, nothing is lost") {
+TEST_CASE("kill at any early moment: with a journal, nothing is lost" *
+          doctest::test_suite("long")) {
   kill_early(Files::journal);
 }
