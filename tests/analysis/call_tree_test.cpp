@@ -5,6 +5,7 @@
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 
@@ -139,7 +140,7 @@ TEST_CASE("tree: device work alone has a root of its own") {
 }
 
 TEST_CASE("call tree: is that of every instant by itself, for random threads") {
-  for (std::uint32_t seed = 0; seed < 150; ++seed) {
+  for (std::uint32_t seed = 0; seed < tries(150); ++seed) {
     CAPTURE(seed);
     const bool calls = seed % 2 == 0;
     const std::string text = random_host(seed);
@@ -161,7 +162,7 @@ TEST_CASE("call tree: is that of every instant by itself, for random threads") {
 
 // Two processes of one rank, each of which counts its launches and operators from 1.
 TEST_CASE("call tree: two files of a rank are what each is by itself, added up") {
-  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+  for (std::uint32_t seed = 0; seed < tries(60); ++seed) {
     CAPTURE(seed);
     const std::string one = random_host(seed);
     const std::string two = random_host(seed + 1000);
@@ -197,7 +198,7 @@ TEST_CASE("call tree: what the driver launched for the runtime stands below the 
 }
 
 TEST_CASE("call tree: any number of threads and order of files tells the same") {
-  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+  for (std::uint32_t seed = 0; seed < tries(20); ++seed) {
     CAPTURE(seed);
     const std::pair<std::string, std::string> a{"rank0.json", random_host(seed)};
     const std::pair<std::string, std::string> b{"rank1.json", random_host(seed + 1000)};

@@ -8,6 +8,7 @@
 #include "support/random_devices.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kKernelGapUs = 8;
 constexpr IdleOptions kIdle{.kernel_gap_ns = kKernelGapUs * 1000, .host_rows = 1000};
-constexpr std::uint32_t kSeeds = 150;
+const std::uint64_t kSeeds = tries(150);
 
 struct Case {
   Run run;
@@ -211,7 +212,7 @@ TEST_CASE("memcpy: sums and bandwidths are those of all transfers one by one") {
 }
 
 TEST_CASE("devices: threads, the order of files and a merge change nothing") {
-  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+  for (std::uint32_t seed = 0; seed < tries(40); ++seed) {
     CAPTURE(seed);
     const NamedTexts files{{"a.json", random_devices(seed, 0)},
                            {"b.json", random_devices(seed, 1)},

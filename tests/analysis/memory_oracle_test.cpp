@@ -7,6 +7,7 @@
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -120,7 +121,7 @@ double value_or_none(const Cell& cell) {
 // Checks that `answer` gives the same text for all ways to present the same events.
 void check_ways(const std::function<TraceText(RandomJob&)>& make,
                 const std::function<std::string(const Run&)>& answer) {
-  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+  for (std::uint32_t seed = 0; seed < tries(40); ++seed) {
     CAPTURE(seed);
     RandomJob first(seed);
     RandomJob second(seed + 1000);
@@ -136,7 +137,7 @@ void check_ways(const std::function<TraceText(RandomJob&)>& make,
 }  // namespace
 
 TEST_CASE("memory: is that of the slow twin, for random operators and allocations") {
-  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+  for (std::uint32_t seed = 0; seed < tries(200); ++seed) {
     CAPTURE(seed);
     const std::string text = RandomJob(seed).memory().array();
     const Run run = read_samples({{"rank0.json", text}}, 1 + seed % 3);
@@ -162,7 +163,7 @@ TEST_CASE("memory: is that of the slow twin, for random operators and allocation
 
 TEST_CASE("host: is that of the slow twin, for random counters and waits") {
   int compared = 0;
-  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+  for (std::uint32_t seed = 0; seed < tries(200); ++seed) {
     CAPTURE(seed);
     const std::string text = RandomJob(seed).counters().array();
     const Report report =

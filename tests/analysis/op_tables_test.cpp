@@ -7,6 +7,7 @@
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 
@@ -112,7 +113,7 @@ TEST_CASE("kernels: blocks per SM and occupancy are means by duration") {
 }
 
 TEST_CASE("ops: are those of every instant by itself, for random threads") {
-  for (std::uint32_t seed = 0; seed < 150; ++seed) {
+  for (std::uint32_t seed = 0; seed < tries(150); ++seed) {
     CAPTURE(seed);
     const std::string text = random_host(seed);
     const Run run = read_texts({{"rank0.json", text}}, {.details = true, .threads = 1 + seed % 3});
@@ -132,7 +133,7 @@ TEST_CASE("ops: are those of every instant by itself, for random threads") {
 }
 
 TEST_CASE("kernels: are those that one finds one by one, for random threads") {
-  for (std::uint32_t seed = 0; seed < 150; ++seed) {
+  for (std::uint32_t seed = 0; seed < tries(150); ++seed) {
     CAPTURE(seed);
     const std::string text = random_host(seed);
     const Run run = read_texts({{"rank0.json", text}}, {.details = true, .threads = 1 + seed % 3});
@@ -163,7 +164,7 @@ TEST_CASE("kernels: are those that one finds one by one, for random threads") {
 }
 
 TEST_CASE("kernels and ops: any number of threads and order of files tells the same") {
-  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+  for (std::uint32_t seed = 0; seed < tries(20); ++seed) {
     CAPTURE(seed);
     const std::pair<std::string, std::string> a{"rank0.json", random_host(seed)};
     const std::pair<std::string, std::string> b{"rank1.json", random_host(seed + 1000)};

@@ -3,6 +3,7 @@
 #include "oracle/roles.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -107,7 +108,7 @@ TEST_CASE("step roles: a loader's span that goes on around the batch is a wait u
 }
 
 TEST_CASE("step roles: are those of every instant by itself, for random steps") {
-  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+  for (std::uint32_t seed = 0; seed < tries(300); ++seed) {
     CAPTURE(seed);
     const std::string text = random_steps(seed);
     const Run run = read_texts({{"rank0.json", text}}, {.threads = 1 + seed % 3});

@@ -3,6 +3,7 @@
 #include "oracle/waits.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
+#include "support/tries.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -13,7 +14,7 @@ using namespace traceloom;
 
 namespace {
 
-constexpr std::uint32_t kWaitSeeds = 300;
+const std::uint64_t kWaitSeeds = tries(300);
 
 class Dice {
  public:

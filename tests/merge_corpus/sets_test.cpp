@@ -172,14 +172,26 @@ TEST_CASE("corpus: every group of every multi-rank set lies where its syncs and 
   CHECK(groups >= 24);
 }
 
+namespace {
+
+std::vector<fs::path> sets_of_today(const fs::path& root) {
+  std::vector<fs::path> sets;
+  for (const fs::directory_entry& set : fs::directory_iterator(root / "multirank"))
+    sets.push_back(set.path());
+  std::ranges::sort(sets);
+  return of_today(sets);
+}
+
+}  // namespace
+
 TEST_CASE("corpus: all forms of a set merge together") {
   const fs::path root = reference_traces();
   if (root.empty()) return;
-  for (const fs::directory_entry& set : fs::directory_iterator(root / "multirank")) {
-    CAPTURE(set.path().string());
+  for (const fs::path& set : sets_of_today(root)) {
+    CAPTURE(set.string());
     std::vector<std::string> paths;
     std::vector<std::string> legacy;  // files without any absolute time
-    for (const fs::path& group : groups_of(set.path()))
+    for (const fs::path& group : groups_of(set))
       for (const std::string& path : traces_in(group))
         (group.filename() == "legacy" ? legacy : paths).push_back(path);
     const CheckedMerge merge(paths);
@@ -201,11 +213,7 @@ TEST_CASE("corpus: merges of two nodes, merged again, are what all files at once
   const fs::path root = reference_traces();
   if (root.empty()) return;
   const TemporaryFolder folder;
-  std::vector<fs::path> sets;
-  for (const fs::directory_entry& set : fs::directory_iterator(root / "multirank"))
-    sets.push_back(set.path());
-  std::ranges::sort(sets);
-  for (const fs::path& set : of_today(sets)) {
+  for (const fs::path& set : sets_of_today(root)) {
     for (const fs::path& group : groups_of(set)) {
       CAPTURE(group.string());
       const std::vector<std::string> paths = traces_in(group);
