@@ -72,7 +72,7 @@ std::string text_of_facts(const Run& run) {
     text += fmt::format("detail {}\n", run.details[i]);
   for (const RankEvents& rank : run.ranks) {
     text += fmt::format("rank {} {} {} {} {}\n", rank.rank, rank.kinds.any, rank.kinds.devices,
-                        rank.kinds.frames, rank.kinds.loader);
+                        rank.kinds.frames, rank.kinds.waits);
     for (const Step& step : rank.steps.list)
       text += fmt::format("step {} {} {} {}\n", step.number, step.run, step.time.from_ns,
                           step.time.to_ns);
