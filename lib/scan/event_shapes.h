@@ -4,7 +4,6 @@
 #include "event/event.h"
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

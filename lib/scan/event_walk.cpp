@@ -4,8 +4,6 @@
 #include "base/json_string.h"
 #include "scan/event_key.h"
 
-#include <string>
-
 namespace traceloom {
 namespace {
 

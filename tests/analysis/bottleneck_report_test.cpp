@@ -76,6 +76,15 @@ TEST_CASE("bottleneck: compute gains the time of the kernels of one name") {
   CHECK(verdict.remedies.at(1).where == "gemm_0 18.000 us");
 }
 
+TEST_CASE("bottleneck: kernels of one name beside each other gain no more than their time") {
+  TraceText trace;
+  trace.cat("kernel").x("gemm", 0, 50).x("tiny", 50, 10).tid("8").x("gemm", 0, 50);
+  const Verdict verdict = verdict_on_device(trace);
+  CHECK(verdict.shares[Limit::compute].ns == 60'000);
+  // By their sums it would be 100 parts of 110 of 60 us.
+  CHECK(verdict.gains[Limit::compute].ns == 50'000);
+}
+
 TEST_CASE("bottleneck: a straggler is named, and its loader where that is the cause") {
   JobTraces job;
   job.work_us[2] = 100;

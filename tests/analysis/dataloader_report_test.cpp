@@ -20,9 +20,19 @@ std::string value_of(const Report& report, std::string_view key) {
 }  // namespace
 
 TEST_CASE("dataloader: XLA's classes begin at 5 and at 20 percent") {
-  CHECK(xla_class(0.049) == "not input-bound");
-  CHECK(xla_class(0.05) == "moderately input-bound");
-  CHECK(xla_class(0.2) == "highly input-bound");
+  const auto class_of = [](int wait_us) {
+    TraceText step = TraceText()
+                         .cat("user_annotation")
+                         .x("ProfilerStep#1", 0, 1000)
+                         .x("enumerate(DataLoader)#It.__next__", 0, wait_us);
+    return text_in(
+        rows_of(dataloader_report(read_texts({{"rank0.json", step.array()}})), "rows").at(0),
+        "class");
+  };
+  CHECK(class_of(49) == "not input-bound");
+  CHECK(class_of(50) == "moderately input-bound");
+  CHECK(class_of(199) == "moderately input-bound");
+  CHECK(class_of(200) == "highly input-bound");
 }
 
 TEST_CASE("dataloader: waits are those of the steps, the first one by itself") {

@@ -128,6 +128,15 @@ DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ra
     facts.longest_n = n;
     facts.longest = name;
   }
+  const auto find_busy = [&](std::size_t rank) {
+    Intervals busy;
+    run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
+      if (run.labels.name(span.label) == facts.longest) busy.push_back(span.interval());
+    });
+    return total_ns(intersect(unite(std::move(busy)), steps_of(rank)));
+  };
+  for (const std::int64_t ns : per_rank<std::int64_t>(run, ranks, find_busy))
+    add_to(facts.longest_busy_ns, ns);
   for (const auto& [label, time] : times)
     if (run.labels.kind(label).role == Role::kernel && time.ns > facts.kernel_ns / kLeastPart)
       add_kernel(run.labels.name(label), time.ns, facts);

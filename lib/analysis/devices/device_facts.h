@@ -20,18 +20,19 @@ namespace traceloom {
 //   if (facts.has_graphs && !facts.replays_graphs && !facts.captures_graphs) advise("CUDA graphs");
 
 struct DeviceFacts {
-  bool has_graphs = false;       // a call of CUDA or HIP, which have graphs
-  bool replays_graphs = false;   // a call launches a graph
-  bool captures_graphs = false;  // calls or functions capture one
-  bool has_torch = false;        // operators of torch
-  bool compiles = false;         // torch.compile is in use
-  std::int64_t kernel_ns = 0;    // time of kernels that compute
-  std::int64_t longest_ns = 0;   // time of those of one name, which take longest
-  std::string longest = {};      // that name
-  std::size_t longest_n = 0;     // the number of these kernels
-  std::int64_t copy_ns = 0;      // time of copies
-  std::int64_t pageable_ns = 0;  // time of those from or to memory that is not pinned
-  std::int64_t fp8_ns = 0;       // time of those whose names mean numbers of at most 8 bits
+  bool has_graphs = false;           // a call of CUDA or HIP, which have graphs
+  bool replays_graphs = false;       // a call launches a graph
+  bool captures_graphs = false;      // calls or functions capture one
+  bool has_torch = false;            // operators of torch
+  bool compiles = false;             // torch.compile is in use
+  std::int64_t kernel_ns = 0;        // time of kernels that compute
+  std::int64_t longest_ns = 0;       // time of those of one name, which take longest
+  std::string longest = {};          // that name
+  std::int64_t longest_busy_ns = 0;  // time in which at least one of these runs on its rank
+  std::size_t longest_n = 0;         // the number of these kernels
+  std::int64_t copy_ns = 0;          // time of copies
+  std::int64_t pageable_ns = 0;      // time of those from or to memory that is not pinned
+  std::int64_t fp8_ns = 0;           // time of those whose names mean numbers of at most 8 bits
   // Time of kernels that multiply, convolve or attend: with tensor cores, and without, by their
   // names.
   std::int64_t tensor_ns = 0;

@@ -26,6 +26,12 @@ std::string_view to_text(LoaderAnswer answer) {
   return kTexts[static_cast<std::size_t>(answer)];
 }
 
+// XLA's words for the share of a step that is spent waiting for data.
+std::string_view xla_class(double share) {
+  if (share >= 0.20) return "highly input-bound";
+  return share >= 0.05 ? "moderately input-bound" : "not input-bound";
+}
+
 // Returns the waits without the first one, which is reported separately, if there are others.
 std::vector<std::int64_t> later_waits(const LoaderRow& row) {
   if (row.step_waits_ns.size() < 2) return row.step_waits_ns;
@@ -159,11 +165,6 @@ void note_loaders(const Run& run, const std::vector<LoaderRow>& rows, Report& re
 }
 
 }  // namespace
-
-std::string_view xla_class(double share) {
-  if (share >= 0.20) return "highly input-bound";
-  return share >= 0.05 ? "moderately input-bound" : "not input-bound";
-}
 
 Report dataloader_report(const Run& run) {
   const std::vector<RankRoles> roles = find_main_roles(run);

@@ -169,8 +169,10 @@ void find_shares(Verdict& verdict, const Findings& found) {
 // Returns the time of the kernels, or of the operators of the host, whose name takes longest.
 std::int64_t largest_part_ns(const Findings& found, std::int64_t compute_ns) {
   if (found.devices)
-    return static_cast<std::int64_t>(static_cast<double>(compute_ns) *
-                                     ratio(found.facts.longest_ns, found.facts.kernel_ns));
+    return std::min(
+        found.facts.longest_busy_ns,
+        static_cast<std::int64_t>(static_cast<double>(compute_ns) *
+                                  ratio(found.facts.longest_ns, found.facts.kernel_ns)));
   return std::min(found.account[AccountRow::host_operator].longest().ns, compute_ns);
 }
 

@@ -1,10 +1,8 @@
 #include "comparison/captures/compared_steps.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <tuple>
-#include <utility>
 
 namespace traceloom {
 namespace {
