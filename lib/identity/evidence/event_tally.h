@@ -170,7 +170,7 @@ inline constexpr std::int64_t kTimeLineNs = std::numeric_limits<std::int64_t>::m
 // 6 days and 12 hours.
 inline constexpr std::int64_t kNoRunPausesNs = std::int64_t{1} << 49;
 // Gloo gives up a collective after 30 minutes, NCCL after 10.
-inline constexpr std::int64_t kLongestWaitNs = std::int64_t{30 * 60} * 1'000'000'000;
+inline constexpr std::int64_t kLongestWaitNs = 1'800 * std::int64_t{1'000'000'000};
 
 class StartTimes {
  public:
