@@ -4,6 +4,7 @@
 #include "event/event.h"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -26,7 +26,6 @@ std::string_view to_text(LoaderAnswer answer) {
   return kTexts[static_cast<std::size_t>(answer)];
 }
 
-// XLA's words for the share of a step that is spent waiting for data.
 std::string_view xla_class(double share) {
   if (share >= 0.20) return "highly input-bound";
   return share >= 0.05 ? "moderately input-bound" : "not input-bound";
