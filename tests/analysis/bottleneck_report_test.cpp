@@ -81,7 +81,7 @@ TEST_CASE("bottleneck: kernels of one name beside each other gain no more than t
   trace.cat("kernel").x("gemm", 0, 50).x("tiny", 50, 10).tid("8").x("gemm", 0, 50);
   const Verdict verdict = verdict_on_device(trace);
   CHECK(verdict.shares[Limit::compute].ns == 60'000);
-  // By their sums it would be 100 parts of 110 of 60 us.
+  // The share of its summed times would be 100 parts of 110 of 60 us.
   CHECK(verdict.gains[Limit::compute].ns == 50'000);
 }
 

@@ -114,6 +114,7 @@ DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ra
         add(span);
     });
   });
+  std::uint32_t longest = 0;
   for (const auto& [label, time] : times) {
     const auto& [ns, n] = time;
     const std::string_view name = run.labels.name(label);
@@ -127,11 +128,12 @@ DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ra
     facts.longest_ns = ns;
     facts.longest_n = n;
     facts.longest = name;
+    longest = label;
   }
   const auto find_busy = [&](std::size_t rank) {
     Intervals busy;
     run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
-      if (run.labels.name(span.label) == facts.longest) busy.push_back(span.interval());
+      if (span.label == longest) busy.push_back(span.interval());
     });
     return total_ns(intersect(unite(std::move(busy)), steps_of(rank)));
   };

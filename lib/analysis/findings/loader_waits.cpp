@@ -248,12 +248,11 @@ StepBasis choose_basis(const Run& run, const std::vector<RankRoles>& roles,
 
 bool is_lone_batch(const Run& run, const StepBasis& basis) {
   std::size_t waits = 0;
-  bool is_marked = false;
   for (const std::size_t rank : basis.ranks) {
+    if (run.ranks[rank].steps.kind != StepKind::none) return false;
     waits += run.ranks[rank].kinds.waits;
-    is_marked |= run.ranks[rank].steps.kind != StepKind::none;
   }
-  return !is_marked && waits <= basis.ranks.size();
+  return waits <= basis.ranks.size();
 }
 
 }  // namespace traceloom

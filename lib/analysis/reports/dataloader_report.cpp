@@ -107,12 +107,11 @@ LoaderRules apply_rules(const LoaderJob& job, bool is_lone, double share,
   constexpr std::string_view kUnknown = "not instrumented";
   if (!job.instrumented) return {kUnknown, kUnknown, kUnknown};
   if (is_lone) return {kLone, kLone, kLone};
-  constexpr const char* kByComposer[] = {"unknown: it needs 10 steps", "no bottleneck",
-                                         "bottleneck"};
+  constexpr const char* kWords[] = {"unknown: it needs 10 steps", "no bottleneck", "bottleneck"};
   LoaderAnswer composer = LoaderAnswer::unknown;
   for (const LoaderRow& row : rows) composer = std::max(composer, composer_rule(row));
   return {xla_class(share), share > 0.05 ? "input-bound" : "not input-bound",
-          kByComposer[static_cast<std::size_t>(composer)]};
+          kWords[static_cast<std::size_t>(composer)]};
 }
 
 // "of" describes the steps of the job's share, to the nanosecond, and the late data, which is a
