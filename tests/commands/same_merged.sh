@@ -11,7 +11,7 @@ answer() {
   echo "exit ${PIPESTATUS[0]}"
 }
 
-# By day half of them, in turns, which differ by command: each run with table and json, or csv.
+# A day takes half of them, in turns that differ by command: each run with table and json, or csv.
 first=${#command}
 for set in composer kineto multi4 devices2 memory cut; do
   place=$((first++))

@@ -14,7 +14,7 @@ ask() {
   echo "exit $?" >> "$name.out"
 }
 
-# By day half of them, in turns, which differ by command.
+# A day takes half of them, in turns that differ by command.
 first=${#command}
 for input in composer/plain devices2/plain devices2/merged kineto/both; do
   place=$((first++))

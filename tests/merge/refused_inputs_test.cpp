@@ -113,9 +113,9 @@ TEST_CASE("merger: a file with more open begin events than can be shown is refus
   }
 }
 
-// At night: smaller limits are tried below, and by teams.
+// It runs at night: tests below, and those of teams, try smaller limits.
 TEST_CASE("merger: a file with more threads than can be shown is refused, or left out" *
-          doctest::test_suite("long") * doctest::skip(tries(4) != 4)) {
+          doctest::test_suite("long") * doctest::skip(!is_night())) {
   const TemporaryFolder folder;
   const auto threads = [](std::size_t count) {
     std::string text = "[";

@@ -91,7 +91,7 @@ kill_one() { # VICTIM CALL OLD OUTPUT TOOL ARGUMENTS...
 
 # Counts the calls of a run in which all processes live, and kills one at each stage. With old files for one victim.
 kill_each() { # OUTPUT OLD-FOR TOOL ARGUMENTS...
-  local output=$1 old_for=$2 victim call old
+  local output=$1 old_for=$2 victim old
   shift 2
   alive=$scratch/alive.$1.$output.$commands
   mkdir "$alive" && cd "$alive" || exit 1
@@ -101,13 +101,12 @@ kill_each() { # OUTPUT OLD-FOR TOOL ARGUMENTS...
     old=$([ "$victim" = "$old_for" ] || { [ "$old_for" = other ] && [ "$victim" != 0 ]; } && echo old || echo none)
     [ "$output" != stdout ] || old=none
     echo "$1 ${2##*/} -> $output ($old), process $victim of $processes: calls $(stages calls.$victim | xargs) of $(wc -l < calls.$victim)"
-    local left=$(stages calls.$victim | wc -l) place=$commands
-    for call in $(stages calls.$victim); do
-      # By day a quarter of them, and the last two.
-      is_of_today 4 $((place++)) || [ $left -le 2 ] || { left=$((left - 1)); continue; }
-      left=$((left - 1))
+    local calls=($(stages calls.$victim)) i
+    for i in "${!calls[@]}"; do
+      # A day takes a quarter of them, and the last two.
+      is_of_today 4 $((commands + i)) || [ $i -ge $((${#calls[@]} - 2)) ] || continue
       [ "$(jobs -rp | wc -l)" -lt "$at_once" ] || wait -n || failed=1
-      (failed=0 tries=0; kill_one "$victim" "$call" "$old" "$output" "$@"; exit $failed) &
+      (failed=0 tries=0; kill_one "$victim" "${calls[i]}" "$old" "$output" "$@"; exit $failed) &
       kills=$((kills + 1))
     done
   done
