@@ -3,6 +3,7 @@
 #include "base/problems.h"
 #include "support/memory_source.h"
 #include "support/random_text.h"
+#include "support/tries.h"
 #include "support/zstd_text.h"
 
 #include <doctest/doctest.h>
@@ -127,7 +128,8 @@ TEST_CASE("zstd_source: any change of a byte ends in a text and counts" *
           doctest::test_suite("long")) {
   const std::string text = random_trace_text(3000);
   const std::string data = zstd_stream(pieces_of(text, 1000)) + zstd_frame(text);
-  for (std::size_t at = 0; at < data.size(); ++at)
+  // A day changes each third byte.
+  for (std::size_t at = 0; at < data.size(); at += is_night() ? 1 : 3)
     for (const int change : {1, 0x10, 0x80, 0xff}) {
       std::string changed = data;
       changed[at] = static_cast<char>(changed[at] ^ change);

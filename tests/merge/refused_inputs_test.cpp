@@ -67,8 +67,9 @@ TEST_CASE("merger: keep_going leaves out what is no trace and says so in the out
   CHECK(text_of(left_out->items.at(0), "error") == error);
 }
 
+// This and the next one run at night: tests below, and those of teams, try smaller limits.
 TEST_CASE("merger: a file with more open begin events than can be shown is refused, or left out" *
-          doctest::test_suite("long")) {
+          doctest::test_suite("long") * doctest::skip(!is_night())) {
   const TemporaryFolder folder;
   const auto begins = [](std::size_t count) {
     std::string text = "[";
@@ -113,7 +114,6 @@ TEST_CASE("merger: a file with more open begin events than can be shown is refus
   }
 }
 
-// It runs at night: tests below, and those of teams, try smaller limits.
 TEST_CASE("merger: a file with more threads than can be shown is refused, or left out" *
           doctest::test_suite("long") * doctest::skip(!is_night())) {
   const TemporaryFolder folder;

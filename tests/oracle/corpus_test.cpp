@@ -106,7 +106,7 @@ TEST_CASE("corpus: spans of real traces are those of the reference facts") {
     return;
   }
   // The oracle changes seldom, and reads slowly.
-  for (const fs::path& path : traceloom::of_today(all_facts)) {
+  for (const fs::path& path : traceloom::of_today(all_facts, 8)) {
     const std::string file = path.string().substr(0, path.string().size() - kSuffix.size());
     CAPTURE(file);
     const Json facts = parse_json(load(path.string()).text);

@@ -21,8 +21,8 @@ inline std::uint64_t tries(std::uint64_t all) {
 }
 
 template <typename T>
-std::vector<T> of_today(const std::vector<T>& all) {
-  const std::size_t stride = is_night() ? 1 : 4;
+std::vector<T> of_today(const std::vector<T>& all, std::size_t stride = 4) {
+  if (is_night()) stride = 1;
   std::vector<T> some;
   for (std::size_t i = 0; i < all.size(); i += stride) some.push_back(all[i]);
   return some;
