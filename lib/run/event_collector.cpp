@@ -180,7 +180,9 @@ std::string_view without_index(std::string_view name) {
 }
 
 // Splits the spans of a row into pieces, so that each instant belongs to the innermost span there.
-void append_innermost(std::vector<DeviceSpan> spans, std::vector<DeviceSpan>& pieces) {
+// Pieces shorter than `least` of their span are left out.
+void append_innermost(std::vector<DeviceSpan> spans, double least,
+                      std::vector<DeviceSpan>& pieces) {
   std::ranges::stable_sort(spans, [](const DeviceSpan& a, const DeviceSpan& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
   });
@@ -189,9 +191,12 @@ void append_innermost(std::vector<DeviceSpan> spans, std::vector<DeviceSpan>& pi
   const auto add_until = [&](std::int64_t to_ns) {
     const DeviceSpan& span = *open.back();
     if (to_ns <= at_ns && span.start_ns != span.end_ns) return;
+    const std::int64_t from_ns = std::exchange(at_ns, std::max(at_ns, to_ns));
+    const auto length = static_cast<double>(span.end_ns - span.start_ns);
+    if (static_cast<double>(at_ns - from_ns) < least * length) return;
     pieces.push_back(span);
-    pieces.back().start_ns = at_ns;
-    pieces.back().end_ns = at_ns = std::max(at_ns, to_ns);
+    pieces.back().start_ns = from_ns;
+    pieces.back().end_ns = at_ns;
   };
   const auto close_until = [&](std::int64_t ns) {
     for (; !open.empty() && open.back()->end_ns <= ns; open.pop_back())
@@ -209,8 +214,8 @@ void append_innermost(std::vector<DeviceSpan> spans, std::vector<DeviceSpan>& pi
 
 class Placer {
  public:
-  Placer(const Rows& rows, RunTexts& texts, bool keeps_frames)
-      : rows_(rows), texts_(texts), keeps_frames_(keeps_frames) {}
+  Placer(const Rows& rows, RunTexts& texts, const RunRequest& request)
+      : rows_(rows), texts_(texts), request_(request) {}
 
   void place(EventColumns& part) {
     for (const RowSpan& span : part.on_rows) place(span, part);
@@ -220,7 +225,12 @@ class Placer {
   // Returns the columns that need the spans of all parts.
   EventColumns finish() {
     EventColumns rest;
-    for (auto& [track, spans] : nested_) append_innermost(std::move(spans), rest.devices);
+    for (auto& [track, spans] : nested_) {
+      // Torch's old export has the times between two marks on the device, around each operator:
+      // beside the operators inside, a short rest is what the marks take, and no work.
+      const bool is_marked = rows_.at(track).row.maker == RowMaker::autograd;
+      append_innermost(std::move(spans), is_marked ? 0.1 : 0, rest.devices);
+    }
     for (const auto& [key, spans] : unknown_) rest.unknown.push_back(spans);
     return rest;
   }
@@ -253,9 +263,11 @@ class Placer {
 
   void place_host(const HostSpan& host, const RowSpan& span, const EventClass& kind,
                   EventColumns& part) {
-    if (kind.role != Role::other || !rows_.is_understood())
+    if (kind.is_operator && request_.has_operators())
+      part.operators.push_back({host, kNoId, kNoDetail});
+    else if (kind.role != Role::other || !rows_.is_understood())
       part.hosts.push_back(host);
-    else if (keeps_frames_)
+    else if (request_.frames)
       part.frames.push_back(host);
     if (kind.mark == SpanMark::none) return;
     const bool by_name = kind.mark == SpanMark::device_step;
@@ -289,6 +301,8 @@ class Placer {
   EventClass kind_of(const RowSpan& span, const PlacedRow& placed) const {
     const std::string_view name = texts_.labels.name(span.label);
     if (!rows_.is_understood()) return {EventPlace::host, Role::other};
+    if (placed.row.use == RowUse::host && placed.row.maker == RowMaker::autograd)
+      return classify(name, "operator");
     if (placed.row.use == RowUse::host && placed.row.maker != RowMaker::xla)
       return span.correlation != kNoId && is_runtime_call(name)
                  ? EventClass{EventPlace::call, Role::runtime}
@@ -325,7 +339,7 @@ class Placer {
 
   const Rows& rows_;
   RunTexts& texts_;
-  bool keeps_frames_;                                        // RunRequest::frames
+  const RunRequest& request_;
   std::map<std::uint32_t, std::vector<DeviceSpan>> nested_;  // keyed by row
   std::map<std::pair<std::uint32_t, std::uint32_t>, UnknownSpans> unknown_;
   std::map<std::tuple<std::uint32_t, RowUse, RowMaker, bool, bool, bool>, Known> known_;
@@ -341,11 +355,11 @@ class Placer {
 //
 // `is_understood` says that all spans of the file are known to be work.
 void place_row_spans(std::vector<EventColumns>& parts, const RowNames& names, RunTexts& texts,
-                     bool keeps_frames, bool is_understood) {
+                     const RunRequest& request, bool is_understood) {
   const auto is_placed = [](const EventColumns& part) { return part.on_rows.empty(); };
   if (std::ranges::all_of(parts, is_placed)) return;
   const Rows rows(parts, names, texts, is_understood);
-  Placer placer(rows, texts, keeps_frames);
+  Placer placer(rows, texts, request);
   for (EventColumns& part : parts) placer.place(part);
   EventColumns rest = placer.finish();
   if (!rest.empty()) parts.push_back(std::move(rest));
@@ -553,7 +567,7 @@ void EventCollector::end_file(std::size_t file, const FileEnd& end) {
   arrows_.finish(files_[file].problems);
   displaced_ends_.finish(files_[file].problems);
   const bool is_ours = files_[file].evidence.recorder.opened_ns().has_value();
-  place_row_spans(files_[file].parts, files_[file].row_names, texts_, request_.frames, is_ours);
+  place_row_spans(files_[file].parts, files_[file].row_names, texts_, request_, is_ours);
   name_devices_by_rows(files_[file].parts, files_[file].row_names, texts_.tracks);
   link_launches(files_[file].parts);
   if (request_.spans) mark_device_rows(file);

@@ -223,7 +223,7 @@ class AccountFinder {
     });
     if (!rank_.has_devices())
       rank_.for_each_host([&](const HostSpan& span) {
-        if (run_.labels.kind(span.label).role == Role::communication)
+        if (run_.labels.kind(span.label).mark == SpanMark::collective)
           count(AccountRow::communication, span);
       });
     rank_.for_each_device([&](const DeviceSpan& span) {
