@@ -162,8 +162,13 @@ TEST_CASE("launch: delays and queues are those of every call compared with all w
       CHECK(number_in(row, "delay_p50_ns") == place_of(times.delays, 50));
       CHECK(number_in(row, "delay_p90_ns") == place_of(times.delays, 90));
       CHECK(number_in(row, "delay_max_ns") == times.delays.back());
-      CHECK(share_in(row, "short_share") == doctest::Approx(static_cast<double>(times.short_ones) /
-                                                            static_cast<double>(times.launches)));
+      // Calls of no length, as those of Ascend, say nothing of what is shorter than they are.
+      if (is_null(cell_in(row, "short_share")))
+        CHECK(times.short_ones == 0);
+      else
+        CHECK(share_in(row, "short_share") ==
+              doctest::Approx(static_cast<double>(times.short_ones) /
+                              static_cast<double>(times.launches)));
     }
     for (const ReportRow& row : rows_of(report, "queues")) {
       const oracle::LaunchTimes& times = made.facts.launches.at(stream_of(row));
@@ -178,7 +183,7 @@ TEST_CASE("launch: delays and queues are those of every call compared with all w
     }
     decltype(made.facts.short_of_ops) ops;
     for (const ReportRow& row : rows_of(report, "ops"))
-      ops[text_in(row, "op")] = number_in(row, "short");
+      ops[text_in(row, "op")] = is_null(cell_in(row, "short")) ? 0 : number_in(row, "short");
     CHECK(ops == made.facts.short_of_ops);
     decltype(made.facts.launches_of_calls) calls;
     for (const ReportRow& row : rows_of(report, "calls"))

@@ -30,7 +30,7 @@ constexpr std::string_view kNoOp = "(nothing recorded)";
 struct CallSums {
   std::int64_t launches = 0;
   std::int64_t work = 0;
-  std::int64_t call_ns = 0;
+  std::int64_t call_ns = 0;  // 0 if the calls have no length: those of Ascend are an instant
   std::int64_t device_ns = 0;
   std::int64_t delay_ns = 0;
   std::int64_t delay_max_ns = 0;
@@ -196,7 +196,10 @@ ColumnsOf<StreamRow> delay_columns() {
       {"late_share", "Late %", share, most,
        [](auto& row) { return share_cell(row.of.sums.late, row.of.sums.launches); }},
       {"short_share", "Short %", share, some,
-       [](auto& row) { return share_cell(row.of.sums.short_ones, row.of.sums.launches); }},
+       [](auto& row) {
+         const CallSums& sums = row.of.sums;
+         return sums.call_ns > 0 ? share_cell(sums.short_ones, sums.launches) : Cell{};
+       }},
   });
 }
 
@@ -218,6 +221,8 @@ ColumnsOf<StreamRow> queue_columns() {
 struct CallRow : CallSums {
   std::string name;
   std::vector<std::int64_t> lengths = {};
+
+  Cell if_timed(std::int64_t value) const { return cell_if(call_ns > 0, value); }
 };
 
 Table calls_table(const NamedCalls& calls) {
@@ -230,15 +235,17 @@ Table calls_table(const NamedCalls& calls) {
   const ColumnsOf<Row> columns{
       {"launches", "Launches", count, &Row::launches},
       {"work", "Work", count, few, &Row::work},
-      {"call_ns", "In call", duration, &Row::call_ns},
-      {"call_p50_ns", "Med", duration, most, [](auto& of) { return percentile(of.lengths, 50); }},
-      {"call_p99_ns", "P99", duration, some, [](auto& of) { return percentile(of.lengths, 99); }},
-      {"slow_calls", "Slow", count, some, &Row::slow},
+      {"call_ns", "In call", duration, [](auto& of) { return of.if_timed(of.call_ns); }},
+      {"call_p50_ns", "Med", duration, most,
+       [](auto& of) { return of.if_timed(percentile(of.lengths, 50)); }},
+      {"call_p99_ns", "P99", duration, some,
+       [](auto& of) { return of.if_timed(percentile(of.lengths, 99)); }},
+      {"slow_calls", "Slow", count, some, [](auto& of) { return of.if_timed(of.slow); }},
       {"device_ns", "On GPU", duration, most, &Row::device_ns},
       {"delay_ns", "Delay", duration, most, &Row::delay_ns},
       {"delay_max_ns", "Max delay", duration, few, &Row::delay_max_ns},
       {"late", "Late", count, some, &Row::late},
-      {"short", "Short", count, few, &Row::short_ones},
+      {"short", "Short", count, few, [](auto& of) { return of.if_timed(of.short_ones); }},
       {"call", "Call", text, &Row::name},
   };
   return make_table(rows, columns);
@@ -251,10 +258,11 @@ Table ops_table(const NamedSums& ops, std::size_t most) {
   using enum ColumnKind;
   using Row = CallRow;
   const ColumnsOf<Row> columns{
-      {"short", "Short", count, &Row::short_ones},
+      {"short", "Short", count, [](auto& of) { return of.if_timed(of.short_ones); }},
       {"launches", "Launches", count, &Row::launches},
-      {"short_share", "Short %", share, share_of(&Row::short_ones, &Row::launches)},
-      {"call_ns", "In calls", duration, &Row::call_ns},
+      {"short_share", "Short %", share,
+       [](auto& of) { return of.call_ns > 0 ? share_cell(of.short_ones, of.launches) : Cell{}; }},
+      {"call_ns", "In calls", duration, [](auto& of) { return of.if_timed(of.call_ns); }},
       {"device_ns", "On GPU", duration, &Row::device_ns},
       {"op", "Host op", text, &Row::name},
   };
