@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kUsesTensorCores = 0.10;    // share of the time of kernels that could use them
 constexpr double kIsMultiplied = 0.10;       // share of the time of all kernels
+constexpr double kMostOfRow = 0.80;          // share of a row that its longest name has for itself
 constexpr std::uint64_t kManyLaunches = 20;  // a step; fewer gain nothing by a graph
 constexpr std::size_t kMostRemedies = 5;
 constexpr std::size_t kMostWhere = 2;
@@ -35,18 +36,21 @@ bool may_compile(const DeviceFacts& facts) {
   return facts.has_torch && !facts.compiles;
 }
 
-// Returns the longest name of the row, or else that word.
+// Returns the longest name of a row whose whole time is the gain, or else that word.
 std::string longest_of(AccountRow row, const Findings& found, const std::string& otherwise) {
-  const std::string name = found.account[row].longest().name;
-  return name.empty() ? otherwise : short_name(name);
-}
-
-std::string longest_host_operator(const Findings& found) {
-  return longest_of(AccountRow::host_operator, found, "operators");
+  const AccountSum& sum = found.account[row];
+  const std::string name = sum.longest().name;
+  if (name.empty()) return otherwise;
+  std::int64_t ns = 0;
+  for (const NamedTime& one : sum.names) ns += one.name == name ? one.ns : 0;
+  return short_name(name) + (ratio(ns, sum.ns) < kMostOfRow ? " and others" : "");
 }
 
 Cure compute_cure(const Findings& found) {
-  if (!found.devices) return {"a faster " + longest_host_operator(found), "summarize"};
+  const NamedTime longest = found.account[AccountRow::host_operator].longest();
+  if (!found.devices)
+    return {"a faster " + (longest.name.empty() ? "operator" : short_name(longest.name)),
+            "summarize"};
   const DeviceFacts& facts = found.facts;
   if (facts.fp8_ns == 0 && ratio(facts.plain_ns, facts.kernel_ns) >= kIsMultiplied &&
       ratio(facts.tensor_ns, facts.eligible_ns) < kUsesTensorCores)
@@ -99,7 +103,7 @@ Cure call_cure(const Findings& found) {
 Cure blocked_cure(const Findings& found) {
   const std::string call = longest_of(AccountRow::blocked, found, "that call");
   return {fmt::format("fewer calls of {}: {}", call,
-                      call.ends_with("Synchronize")
+                      call.find("Synchronize") != call.npos
                           ? "events that wait only for what is needed"
                           : "pinned memory with non_blocking, fewer values read"),
           "idle"};
@@ -157,7 +161,8 @@ Cure cure_of(Limit limit, const Findings& found) {
     case Limit::launch_bound:
       return launch_cure(found);
     case Limit::host_operator:
-      return {fmt::format("{} on the device, or out of the step", longest_host_operator(found)),
+      return {fmt::format("{} on the device, or out of the step",
+                          longest_of(AccountRow::host_operator, found, "operators")),
               "ops"};
     case Limit::host_call:
       return call_cure(found);
