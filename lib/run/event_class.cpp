@@ -127,23 +127,10 @@ constexpr RowNameRule kRowNames[] = {
 
 // How the names of what Horovod does for a tensor begin; its time line has no categories. A plain
 // "ALLREDUCE" lasts from the begin of the operation to its end, the others are parts of it.
-constexpr std::string_view kHorovod[] = {"NEGOTIATE_",
-                                         "ALLREDUCE",
-                                         "ALLGATHER",
-                                         "BROADCAST",
-                                         "ALLTOALL",
-                                         "REDUCESCATTER",
-                                         "ADASUM",
-                                         "NCCL_",
-                                         "MPI_",
-                                         "GLOO_",
-                                         "CCL_",
-                                         "DDL_",
-                                         "WAIT_FOR_",
-                                         "MEMCPY_IN_",
-                                         "MEMCPY_OUT_",
-                                         "INIT_NCCL",
-                                         "INIT_FUSION_BUFFER"};
+constexpr auto kHorovod = std::to_array<std::string_view>(
+    {"NEGOTIATE_", "ALLREDUCE", "ALLGATHER", "BROADCAST", "ALLTOALL", "REDUCESCATTER", "ADASUM",
+     "NCCL_", "MPI_", "GLOO_", "CCL_", "DDL_", "WAIT_FOR_", "MEMCPY_IN_", "MEMCPY_OUT_",
+     "INIT_NCCL", "INIT_FUSION_BUFFER"});
 
 // Statistics (event_side.h) and analyses must agree on which categories are work of a device.
 static_assert(std::ranges::all_of(kCategories, [](const CategoryRow& row) {

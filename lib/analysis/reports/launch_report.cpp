@@ -41,6 +41,8 @@ struct CallSums {
   auto sums() {
     return std::tie(launches, work, call_ns, device_ns, delay_ns, slow, late, short_ones);
   }
+  Cell if_timed(std::int64_t value) const { return cell_if(call_ns > 0, value); }
+  Cell short_share() const { return call_ns > 0 ? share_cell(short_ones, launches) : Cell{}; }
   void add(CallSums other) {
     add_sums(sums(), other.sums());
     delay_max_ns = std::max(delay_max_ns, other.delay_max_ns);
@@ -195,11 +197,7 @@ ColumnsOf<StreamRow> delay_columns() {
        [](auto& row) { return row.if_any(row.of.delays.max_ns); }},
       {"late_share", "Late %", share, most,
        [](auto& row) { return share_cell(row.of.sums.late, row.of.sums.launches); }},
-      {"short_share", "Short %", share, some,
-       [](auto& row) {
-         const CallSums& sums = row.of.sums;
-         return sums.call_ns > 0 ? share_cell(sums.short_ones, sums.launches) : Cell{};
-       }},
+      {"short_share", "Short %", share, some, [](auto& row) { return row.of.sums.short_share(); }},
   });
 }
 
@@ -221,8 +219,6 @@ ColumnsOf<StreamRow> queue_columns() {
 struct CallRow : CallSums {
   std::string name;
   std::vector<std::int64_t> lengths = {};
-
-  Cell if_timed(std::int64_t value) const { return cell_if(call_ns > 0, value); }
 };
 
 Table calls_table(const NamedCalls& calls) {
@@ -260,8 +256,7 @@ Table ops_table(const NamedSums& ops, std::size_t most) {
   const ColumnsOf<Row> columns{
       {"short", "Short", count, [](auto& of) { return of.if_timed(of.short_ones); }},
       {"launches", "Launches", count, &Row::launches},
-      {"short_share", "Short %", share,
-       [](auto& of) { return of.call_ns > 0 ? share_cell(of.short_ones, of.launches) : Cell{}; }},
+      {"short_share", "Short %", share, [](auto& of) { return of.short_share(); }},
       {"call_ns", "In calls", duration, [](auto& of) { return of.if_timed(of.call_ns); }},
       {"device_ns", "On GPU", duration, &Row::device_ns},
       {"op", "Host op", text, &Row::name},
