@@ -65,6 +65,14 @@ bool any_part(std::string_view list, const IsWanted& is_wanted) {
   }
 }
 
+// is_any_of(): whether a text is one of some words.
+//
+//   is_any_of(category, "kernel", "gpu_memcpy")
+template <typename... Words>
+bool is_any_of(std::string_view text, const Words&... words) {
+  return ((text == words) || ...);
+}
+
 // same_text(): whether two texts are equal, for short ones without a call.
 //
 //   if (same_text(event.text(Key::tid), known.tid)) ...

@@ -88,19 +88,6 @@ constexpr std::string_view kKernelParts[] = {
     "kernel",   "at::native::", "cub::",     "cutlass",  "cudnn",
     "thrust::", "gemm",         "flash_fwd", "flash_bwd"};
 
-// Words that name a device with or without a number after them, in lower case.
-constexpr std::string_view kDeviceWords[] = {
-    "npu",        "tpu",         "hpu",   "xpu",      "ipu",        "mtia",
-    "gaudi",      "aiu",         "spyre", "neuron",   "dcu",        "mlu",
-    "neuroncore", "accelerator", "gcu",   "hardware", "privateuse", "privateuseone"};
-// Words that name a device only if a number or nothing follows them.
-constexpr std::string_view kShortWords[] = {"gpu", "device"};
-
-template <typename List>
-bool is_one_of(std::string_view word, const List& list) {
-  return std::find(std::begin(list), std::end(list), word) != std::end(list);
-}
-
 template <typename List>
 bool starts_with_any(std::string_view name, const List& starts) {
   return std::any_of(std::begin(starts), std::end(starts),
@@ -149,8 +136,11 @@ bool looks_like_device(std::string_view process) {
     return !lower.substr(at).starts_with("/device:cpu");
   const std::vector<std::string_view> words = words_of(lower);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (is_one_of(words[i], kDeviceWords)) return true;
-    if (!is_one_of(words[i], kShortWords)) continue;
+    if (is_any_of(words[i], "npu", "tpu", "hpu", "xpu", "ipu", "mtia", "gaudi", "aiu", "spyre",
+                  "neuron", "dcu", "mlu", "neuroncore", "accelerator", "gcu", "hardware",
+                  "privateuse", "privateuseone"))
+      return true;
+    if (!is_any_of(words[i], "gpu", "device")) continue;
     if (i + 1 == words.size() || is_digit(words[i + 1].front())) return true;
   }
   return false;

@@ -169,10 +169,11 @@ constexpr PartsByLetter kPartsByLetter;
 constexpr std::string_view kBackends[] = {
     "nccl:", "gloo:", "mpi:", "ucc:", "hccl:", "xccl:", "rccl:", "shm:"};
 
-// Ranges around whole steps or frames of steps. Their own time belongs to no role.
-constexpr std::string_view kContainers[] = {
-    "event/epoch",           "event/fit",    "event/iteration", "event/eval", "event/eval_batch",
-    "event/eval_standalone", "event/predict"};
+// True for ranges around whole steps or frames of steps. Their own time belongs to no role.
+bool is_container(std::string_view name) {
+  return is_any_of(name, "event/epoch", "event/fit", "event/iteration", "event/eval",
+                   "event/eval_batch", "event/eval_standalone", "event/predict");
+}
 
 // Returns the row of the first known category in a comma list.
 const CategoryRow* find_category(std::string_view list) {
@@ -269,7 +270,7 @@ EventClass classify_host(std::string_view name) {
     found.mark = SpanMark::forward;
   } else if (name == "event/backward") {
     found.mark = SpanMark::barrier;
-  } else if (std::ranges::find(kContainers, name) != std::end(kContainers)) {
+  } else if (is_container(name)) {
     found.role = Role::other;
     found.mark = SpanMark::container;
   } else if (starts_with_any(name, kBackends)) {

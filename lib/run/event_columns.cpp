@@ -64,31 +64,6 @@ std::string memory_device_name(std::int32_t type, std::int64_t device) {
 
 namespace {
 
-constexpr std::string_view kDetails[] = {"grid",
-                                         "block",
-                                         "registers per thread",
-                                         "shared memory",
-                                         "blocks per SM",
-                                         "est. achieved occupancy %",
-                                         "bytes",
-                                         "size",
-                                         "direction",
-                                         "memory bandwidth (GB/s)",
-                                         "Collective name",
-                                         "dtype",
-                                         "In msg nelems",
-                                         "Out msg nelems",
-                                         "Group size",
-                                         "Process Group Name",
-                                         "Process Group Description",
-                                         "Process Group Ranks",
-                                         "Seq",
-                                         "Src Rank",
-                                         "Dst Rank",
-                                         "In split size",
-                                         "Out split size"};
-constexpr std::string_view kArguments[] = {kShapes, "Input dims", "Input type", "Input Strides",
-                                           "Concrete Inputs"};
 // These stand after a key and after its value: neither character occurs raw in a string of JSON.
 constexpr char kBehindKey = '\t';
 constexpr char kBehindValue = '\n';
@@ -138,7 +113,12 @@ std::string_view without_quotes(std::string_view value) {
 }  // namespace
 
 bool is_detail(std::string_view key) {
-  return std::ranges::find(kDetails, key) != std::end(kDetails);
+  return is_any_of(key, "grid", "block", "registers per thread", "shared memory", "blocks per SM",
+                   "est. achieved occupancy %", "bytes", "size", "direction",
+                   "memory bandwidth (GB/s)", "Collective name", "dtype", "In msg nelems",
+                   "Out msg nelems", "Group size", "Process Group Name",
+                   "Process Group Description", "Process Group Ranks", "Seq", "Src Rank",
+                   "Dst Rank", "In split size", "Out split size");
 }
 
 bool is_transfer_detail(std::string_view key) {
@@ -146,7 +126,7 @@ bool is_transfer_detail(std::string_view key) {
 }
 
 bool is_argument(std::string_view key) {
-  return std::ranges::find(kArguments, key) != std::end(kArguments);
+  return is_any_of(key, kShapes, "Input dims", "Input type", "Input Strides", "Concrete Inputs");
 }
 
 void append_detail(std::string& text, std::string_view key, std::string_view value) {

@@ -6,8 +6,6 @@
 #include "merge/facts/ids.h"
 #include "scan/event_repair.h"
 
-#include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -94,24 +92,22 @@ bool is_false(std::string_view value) {
 
 // True if catapult has a color of that name.
 bool is_color(std::string_view value) {
-  static constexpr std::string_view kColors =
-      "background_memory_dump,bad,black,cq_build_abandoned,cq_build_attempt_failed,"
-      "cq_build_attempt_passed,cq_build_attempt_runnig,cq_build_failed,cq_build_passed,"
-      "cq_build_running,detailed_memory_dump,generic_work,good,grey,"
-      "heap_dump_child_node_arrow,heap_dump_object_type,heap_dump_stack_frame,"
-      "light_memory_dump,olive,rail_animation,rail_idle,rail_load,rail_response,startup,"
-      "terrible,thread_state_iowait,thread_state_runnable,thread_state_running,"
-      "thread_state_sleeping,thread_state_uninterruptible,thread_state_unknown,"
-      "vsync_highlight_color,white,yellow";
   return is_json_string(value) &&
-         any_part(kColors, [color = decoded(value)](std::string_view one) { return one == color; });
+         is_any_of(decoded(value), "background_memory_dump", "bad", "black", "cq_build_abandoned",
+                   "cq_build_attempt_failed", "cq_build_attempt_passed", "cq_build_attempt_runnig",
+                   "cq_build_failed", "cq_build_passed", "cq_build_running", "detailed_memory_dump",
+                   "generic_work", "good", "grey", "heap_dump_child_node_arrow",
+                   "heap_dump_object_type", "heap_dump_stack_frame", "light_memory_dump", "olive",
+                   "rail_animation", "rail_idle", "rail_load", "rail_response", "startup",
+                   "terrible", "thread_state_iowait", "thread_state_runnable",
+                   "thread_state_running", "thread_state_sleeping", "thread_state_uninterruptible",
+                   "thread_state_unknown", "vsync_highlight_color", "white", "yellow");
 }
 
 // True for metadata whose args catapult reads, except those that a merge writes itself.
 bool reads_args_of(std::string_view name) {
-  static constexpr std::array<std::string_view, 5> kNames{
-      "num_cpus", "process_uptime_seconds", "stackFrames", "typeNames", "TraceConfig"};
-  return std::ranges::find(kNames, name) != kNames.end();
+  return is_any_of(name, "num_cpus", "process_uptime_seconds", "stackFrames", "typeNames",
+                   "TraceConfig");
 }
 
 class FieldEditor {

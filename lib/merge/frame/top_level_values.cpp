@@ -1,5 +1,6 @@
 #include "merge/frame/top_level_values.h"
 
+#include "base/ascii.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/event_timing.h"
@@ -14,21 +15,15 @@
 namespace traceloom {
 namespace {
 
-bool contains(const auto& keys, std::string_view key) {
-  return std::ranges::find(keys, key) != keys.end();
-}
-
 // True for settings of a torch.profiler run and facts of its host.
 bool is_run_key(std::string_view key) {
-  static constexpr std::array<std::string_view, 13> kKeys{
-      "schemaVersion", "traceName",    "trace_id",        "record_shapes", "with_stack",
-      "with_flops",    "with_modules", "profile_memory",  "host_name",     "username",
-      "INFO",          "ERROR",        "deviceProperties"};
   static constexpr std::array<std::string_view, 6> kPrefixes{"cuda_",      "cupti_", "hip_",
                                                              "roctracer_", "tw_",    "mast_"};
-  return contains(kKeys, key) || std::ranges::any_of(kPrefixes, [&](std::string_view prefix) {
-           return key.starts_with(prefix);
-         });
+  return is_any_of(key, "schemaVersion", "traceName", "trace_id", "record_shapes", "with_stack",
+                   "with_flops", "with_modules", "profile_memory", "host_name", "username", "INFO",
+                   "ERROR", "deviceProperties") ||
+         std::ranges::any_of(kPrefixes,
+                             [&](std::string_view prefix) { return key.starts_with(prefix); });
 }
 
 // What a merge does with a value that stands next to the event list of an input.
@@ -44,18 +39,16 @@ enum class TopLevelRule : std::uint8_t {
   rank,        // anything else: under otherData.ranks
 };
 TopLevelRule rule_of(std::string_view key) {
-  static constexpr std::array<std::string_view, 5> kOwn{"traceEvents", "displayTimeUnit",
-                                                        "baseTimeNanoseconds", "beginningOfTime",
-                                                        "controllerTraceDataKey"};
-  static constexpr std::array<std::string_view, 5> kSubtraces{
-      "systemTraceEvents", "powerTraceAsString", "androidProcessDump", "cgroupDump",
-      "traceAnnotations"};
-  if (contains(kOwn, key)) return TopLevelRule::own;
+  if (is_any_of(key, "traceEvents", "displayTimeUnit", "baseTimeNanoseconds", "beginningOfTime",
+                "controllerTraceDataKey"))
+    return TopLevelRule::own;
   if (key == "stackFrames") return TopLevelRule::frames;
   if (key == "samples") return TopLevelRule::samples;
   if (key == "viztracer_metadata" || key == "file_info") return TopLevelRule::dictionary;
   if (key == "metadata") return TopLevelRule::metadata;
-  if (contains(kSubtraces, key)) return TopLevelRule::subtrace;
+  if (is_any_of(key, "systemTraceEvents", "powerTraceAsString", "androidProcessDump", "cgroupDump",
+                "traceAnnotations"))
+    return TopLevelRule::subtrace;
   if (key == "otherData") return TopLevelRule::other_data;
   return is_run_key(key) ? TopLevelRule::run : TopLevelRule::rank;
 }

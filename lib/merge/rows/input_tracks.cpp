@@ -4,7 +4,6 @@
 #include "json/json_document.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -13,24 +12,18 @@
 namespace traceloom {
 namespace {
 
-bool is_one_of(std::string_view value, const auto& values) {
-  return std::ranges::find(values, value) != values.end();
-}
-
 // True for the end of an arrow from a launch on the CPU to what it launched, in new and old
 // versions.
 bool is_arrow_to_gpu(const Event& event) {
-  static constexpr std::array<std::string_view, 3> kCategories{R"("ac2g")", R"("async_gpu")",
-                                                               R"("async_cpu_to_gpu")"};
-  return event.phase == 'f' && is_one_of(event.text(Key::cat), kCategories);
+  return event.phase == 'f' &&
+         is_any_of(event.text(Key::cat), R"("ac2g")", R"("async_gpu")", R"("async_cpu_to_gpu")");
 }
 
 // True for the categories that Kineto writes on GPU rows only, in new and old versions.
 bool is_gpu_category(std::string_view category) {
-  static constexpr std::array<std::string_view, 8> kCategories{
-      R"("kernel")", R"("gpu_memcpy")", R"("gpu_memset")", R"("gpu_user_annotation")",
-      R"("Kernel")", R"("Memcpy")",     R"("Memset")",     R"("cuda_sync")"};
-  return is_one_of(category, kCategories);
+  return is_any_of(category, R"("kernel")", R"("gpu_memcpy")", R"("gpu_memset")",
+                   R"("gpu_user_annotation")", R"("Kernel")", R"("Memcpy")", R"("Memset")",
+                   R"("cuda_sync")");
 }
 
 // Returns the number in args.device. It is searched as text: args of strict JSON have it in no
@@ -133,10 +126,8 @@ void keep_composer_names(FileSurvey& survey, const std::set<std::string>& folded
 }  // namespace
 
 bool is_host_category(std::string_view category) {
-  static constexpr std::array<std::string_view, 6> kCategories{
-      R"("cpu_op")",          R"("cuda_runtime")", R"("python_function")",
-      R"("user_annotation")", R"("Operator")",     R"("Runtime")"};
-  return is_one_of(category, kCategories);
+  return is_any_of(category, R"("cpu_op")", R"("cuda_runtime")", R"("python_function")",
+                   R"("user_annotation")", R"("Operator")", R"("Runtime")");
 }
 
 std::optional<std::string_view> gpu_of_candidate(const Event& event) {

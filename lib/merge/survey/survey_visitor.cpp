@@ -18,7 +18,6 @@
 #include "scan/list_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <exception>
 #include <string_view>
@@ -31,10 +30,9 @@ namespace {
 
 // True for metadata that the merge writes itself, once a rank or track.
 bool is_rewritten_metadata(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kNames{
-      "process_name",      "process_labels", "process_sort_index",      "thread_name",
-      "thread_sort_index", "global_rank",    "clock_sync_timestamp_us", "clock_sync_error_bound"};
-  return std::ranges::find(kNames, name) != kNames.end();
+  return is_any_of(name, "process_name", "process_labels", "process_sort_index", "thread_name",
+                   "thread_sort_index", "global_rank", "clock_sync_timestamp_us",
+                   "clock_sync_error_bound");
 }
 
 bool is_new(StringTable& texts, std::string_view text) {
