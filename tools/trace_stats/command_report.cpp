@@ -33,6 +33,7 @@ struct ReportCommand {
   MergeOptions merge;
   std::vector<std::string> base;  // a page of a comparison
   std::vector<std::string> changed;
+  bool by_run = false;
   std::optional<PrivateFolder> folder;
   std::optional<FileServer> server;
 };
@@ -78,7 +79,8 @@ std::string side_words(const char* option, const std::vector<std::string>& paths
 
 // The comparison has no run of its own to choose from, or to serve.
 void refuse_options_of_a_run(const CLI::App& command) {
-  const std::set<std::string> taken = {"--base", "--new", "--output", "--threads", "--keep-going"};
+  const std::set<std::string> taken = {"--base",   "--new",     "--by-run",
+                                       "--output", "--threads", "--keep-going"};
   for (const CLI::Option* const option : command.get_options()) {
     const std::vector<std::string>& names = option->get_lnames();
     const std::string name = names.empty() ? option->get_name() : "--" + names.front();
@@ -126,11 +128,13 @@ ExitCode write_comparison(const ReportCommand& command, const CaptureReading& re
     throw UsageError("--base and --new go together: name the captures of both sides");
   refuse_page_on_terminal(reading.output);
   CaptureReader reader(reading);
-  const ComparedSides sides = reader.read_sides(command.base, command.changed);
+  ComparedSides sides = reader.read_sides(command.base, command.changed);
+  sides.is_by_run |= command.by_run;
   if (!tool_team().is_first()) return ExitCode::done;
   const Comparison found = compare(sides, {});
-  const std::string words =
-      side_words("--base", command.base) + side_words("--new", command.changed);
+  const std::string words = side_words("--base", command.base) +
+                            side_words("--new", command.changed) +
+                            (command.by_run ? " --by-run" : "");
   const Report report = compare_report(sides, {}, found);
   const std::string page =
       write_comparison_page({report,
@@ -183,13 +187,16 @@ void add_report(CLI::App& app, Work& work) {
         answer.text = write_pages(run, *options);
         return answer;
       });
-  command
-      ->add_option("--base", options->base,
-                   "Page of a comparison: captures of the base, as for compare")
-      ->type_name("PATH");
+  CLI::Option* const base =
+      command
+          ->add_option("--base", options->base,
+                       "Page of a comparison: captures of the base, as for compare")
+          ->type_name("PATH");
   command
       ->add_option("--new", options->changed, "Page of a comparison: captures of the new version")
       ->type_name("PATH");
+  command->add_flag("--by-run", options->by_run, "Of a comparison: each side is one run")
+      ->needs(base);
   add_serve(*command, options->serving, "the merged trace", kCommonGroup);
   set_examples(*command,
                {{"the page of a run", "trace-stats report traces/ -o report.html"},
