@@ -80,7 +80,8 @@ TEST_CASE("why idle: an operator, or a call, that goes on in the gap is the verd
   const Verdict verdict = verdict_of(computes);
   CHECK(verdict_headline(verdict) ==
         "Verdict: host-operator (at most 770.000 us of 1.000 ms, 77.0 % of the mean step)");
-  CHECK(verdict.next == "aten::normal_ on the device, or out of the step; see trace-stats ops");
+  CHECK(verdict.next ==
+        "less of aten::normal_ on the host, or out of the step; see trace-stats ops");
   CHECK(verdict.remedies.at(0).where == "aten::normal_ 770.000 us in aten::randn");
   CHECK(verdict.shares[Limit::launch_bound].ns == 25'000);
   TraceText allocates = step_with_gap(890);
@@ -171,7 +172,7 @@ TEST_CASE("why idle: Python's functions explain a host without operators") {
   const Verdict verdict = verdict_of(trace);
   CHECK(verdict_headline(verdict) ==
         "Verdict: host-code (at most 795.000 us of 1.000 ms, 79.5 % of the mean step)");
-  CHECK(says(verdict, "preprocess (data/video.py): in workers, faster"));
+  CHECK(says(verdict, "less Python in preprocess (data/video.py): faster"));
   const std::vector<FrameSum> frames = Findings(read_step(trace)).account.frames;
   REQUIRE(frames.size() >= 2);
   CHECK(frames[0].text() == "preprocess (data/video.py)");

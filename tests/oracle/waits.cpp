@@ -121,6 +121,8 @@ struct Job {
   std::vector<Trace> traces;
   Pieces all;
   std::vector<Times> waited;  // exposed times by rank
+  // The same by rank and the one that it waited for.
+  std::map<std::pair<std::size_t, std::size_t>, Times> waited_for;
 };
 
 bool has_part(const Piece& piece, std::size_t rank, const Pieces& all) {
@@ -195,13 +197,18 @@ std::int64_t waited_before(const Piece& part, std::size_t other, int step, const
 }
 
 // Returns the least time that any rank in the collective of a piece waits between it and the step's
-// end.
+// end, for others than the rank that came last in it.
 std::int64_t waited_after(const Piece& piece, int step, const Job& job) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (const Piece& part : parts_of(piece, job.all)) {
+  const Pieces parts = parts_of(piece, job.all);
+  const std::size_t last = last_of(parts).rank;
+  for (const Piece& part : parts) {
     std::int64_t sum = 0;
     const std::int64_t end = job.traces[part.rank].steps.at(step).second;
-    for (const std::int64_t us : job.waited[part.rank]) sum += part.to <= us && us < end ? 1 : 0;
+    const auto is_after = [&](std::int64_t us) { return part.to <= us && us < end; };
+    sum += std::ranges::count_if(job.waited[part.rank], is_after);
+    if (const auto found = job.waited_for.find({part.rank, last}); found != job.waited_for.end())
+      sum -= std::ranges::count_if(found->second, is_after);
     least = std::min(least, sum);
   }
   return least;
@@ -258,8 +265,9 @@ std::optional<Waits> find_waits(const std::vector<std::string>& traces) {
   job.waited.resize(traces.size());
   for (const Piece& piece : job.all)
     if (const auto last = waits_for(piece, job))
-      add_exposed(job.waited[piece.rank], piece.from, piece.to - last->first.length(),
-                  job.traces[piece.rank]);
+      for (Times* const times :
+           {&job.waited[piece.rank], &job.waited_for[{piece.rank, last->first.rank}]})
+        add_exposed(*times, piece.from, piece.to - last->first.length(), job.traces[piece.rank]);
   Waits waits;
   waits.wait_ns.resize(traces.size());
   waits.delay_ns.resize(traces.size());

@@ -158,6 +158,7 @@ void add(Account& account, const Account& more) {
   account.linked += more.linked;
   account.shorter += more.shorter;
   account.launches += more.launches;
+  add_to(account.beside_ns, more.beside_ns);
   account.frames.insert(account.frames.end(), more.frames.begin(), more.frames.end());
 }
 
@@ -328,6 +329,7 @@ class AccountFinder {
     reasons.find(part.track, part.time,
                  [&](AccountRow row, std::int64_t ns, const HostPiece& piece) {
                    add(row, ns);
+                   add_to(account_.beside_ns, piece.beside_ns);
                    if (infers_) add_to(account_[row].inferred_ns, ns);
                    if (!piece.name.empty()) pieces_.push_back({row, piece.span, piece.name, ns});
                    if (row == AccountRow::host_code) codes_.push_back({part.track, part.time});

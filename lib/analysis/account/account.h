@@ -58,10 +58,11 @@ enum class AccountRow : std::uint8_t {
   count_
 };
 constexpr std::string_view account_row_name(AccountRow row) {
-  constexpr std::array<std::string_view, static_cast<std::size_t>(AccountRow::count_)> kNames{
-      "kernel",   "communication", "memcpy", "memset",        "dataloader", "turn-around",
-      "queued",   "blocked",       "launch", "host-operator", "host-call",  "host-code",
-      "profiler", "capture",       "idle",   "once",          "outside",    "not-recorded"};
+  constexpr std::array<std::string_view, static_cast<std::size_t>(AccountRow::count_) + 1> kNames{
+      "kernel",      "communication", "memcpy",       "memset",  "dataloader",
+      "turn-around", "queued",        "blocked",      "launch",  "host-operator",
+      "host-call",   "host-code",     "profiler",     "capture", "idle",
+      "once",        "outside",       "not-recorded", "others"};
   return kNames[static_cast<std::size_t>(row)];
 }
 
@@ -94,10 +95,12 @@ struct Account : ByEnum<AccountRow, AccountSum> {
   std::uint64_t linked = 0;      // pieces with a known launch
   std::uint64_t shorter = 0;     // pieces that took the device less time than their call the host
   std::uint64_t launches = 0;    // calls in the steps that launched work
+  std::int64_t beside_ns = 0;    // time of idle in which other threads of the host work
   std::vector<FrameSum> frames;  // functions of host_code, the longest first
 
   auto wired() {
-    return std::tuple_cat(ByEnum::wired(), std::tie(work, linked, shorter, launches, frames));
+    return std::tuple_cat(ByEnum::wired(),
+                          std::tie(work, linked, shorter, launches, beside_ns, frames));
   }
 };
 

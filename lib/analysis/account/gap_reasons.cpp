@@ -305,7 +305,10 @@ HostReasons::Named HostReasons::take(std::vector<HostSpan> spans, Intervals& fre
 HostReasons::HostReasons(const Run& run, const RankEvents& rank, const RankRoles& roles,
                          const Intervals& free, const Intervals& windows,
                          const std::set<std::uint32_t>& tracks)
-    : run_(run), free_in_(free) {
+    : run_(run),
+      free_in_(free),
+      operators_(intersect(free, unpacked(roles.sets[Role::cpu]))),
+      operators_in_(operators_) {
   Intervals rest = free;
   profiler_ = take(find_overhead(rank), rest);
   capture_ = take(find_captures(run, rank), rest);
@@ -358,6 +361,7 @@ void HostReasons::find(std::uint32_t track, const Interval& time, const Use& use
   profiler_.find(AccountRow::profiler, time, run_.labels, use, rest_ns);
   capture_.find(AccountRow::capture, time, run_.labels, use, rest_ns);
   std::int64_t works_ns = thread.works_in.in(time);
+  const std::int64_t beside_ns = operators_in_.in(time)-works_ns;
   const std::int64_t code_ns = thread.code_in.in(time);
   rest_ns -= works_ns + code_ns;
   if (length_ns(time) >= kLeastPiece && shown != kNoTrack) {
@@ -375,7 +379,9 @@ void HostReasons::find(std::uint32_t track, const Interval& time, const Use& use
   for (const auto& [row, ns] :
        {std::pair{AccountRow::launch, works_ns}, std::pair{AccountRow::host_code, code_ns},
         std::pair{AccountRow::idle, rest_ns}})
-    if (ns > 0) use(row, ns, {});
+    if (ns > 0)
+      use(row, ns,
+          {{}, {}, row == AccountRow::idle ? std::clamp<std::int64_t>(beside_ns, 0, ns) : 0});
 }
 
 }  // namespace traceloom

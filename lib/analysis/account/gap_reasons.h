@@ -159,6 +159,7 @@ class GapKinds {
 struct HostPiece {
   HostSpan span;
   std::string_view name;
+  std::int64_t beside_ns = 0;  // of idle: in which other threads run operators
 };
 
 // Serves one rank; the run and `free` must outlive it.
@@ -212,6 +213,8 @@ class HostReasons {
   Named profiler_;
   Named capture_;
   IntervalLengths free_in_;
+  Intervals operators_;  // of all threads
+  IntervalLengths operators_in_;
   std::map<std::uint32_t, std::unique_ptr<Thread>> threads_;  // by track; kNoTrack: all together
   std::uint32_t named_ = kNoTrack;  // the thread whose names stand for all together, if any
   std::unique_ptr<HostTimeline> timeline_;

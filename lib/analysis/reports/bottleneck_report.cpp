@@ -165,7 +165,7 @@ void write_account(JsonWriter& json, const Basis& basis) {
   });
 }
 
-// A row that would show as 0.0 % says nothing; JSON has it in verdict.account.
+// Rows that would show as 0.0 % are one row together; JSON has each in verdict.account.
 Table account_table(const Basis& basis) {
   constexpr double kLeastShown = 0.0005;
   using enum ColumnKind;
@@ -177,14 +177,22 @@ Table account_table(const Basis& basis) {
       {"mean_ns", "Mean/step", duration,
        [&](auto& line) { return rounded_mean(line.sum->ns, of.steps.count()); }},
       {"share", "Share", share, [&](auto& line) { return of.share(line.sum->ns).share(); }},
-      {"n", "N", count, [](auto& line) { return line.sum->n; }},
+      {"n", "N", count, [](auto& line) { return cell_if(line.sum->n > 0, line.sum->n); }},
       {"longest_ns", "Longest", duration, some,
        [](auto& line) { return cell_if(line.sum->longest_ns > 0, line.sum->longest_ns); }},
       {"mostly", "Mostly", text, some, [&](auto& line) { return most_text(*line.sum, of.owner); }},
   };
-  std::vector<AccountLine> lines = account_lines(basis);
-  std::erase_if(
-      lines, [&](const AccountLine& line) { return of.share(line.sum->ns).share() < kLeastShown; });
+  const auto is_small = [&](const AccountSum& sum) {
+    return of.share(sum.ns).share() < kLeastShown;
+  };
+  AccountSum others;
+  std::vector<AccountLine> lines;
+  for (const AccountLine& line : account_lines(basis))
+    if (is_small(*line.sum))
+      add_to(others.ns, line.sum->ns);
+    else
+      lines.push_back(line);
+  if (!is_small(others)) lines.push_back({AccountRow::count_, &others});
   return make_table(lines, columns);
 }
 
@@ -261,8 +269,9 @@ std::string steps_line(const Run& run, const Verdict& verdict,
   const TimeStats stats = time_stats(lengths);
   const std::string noun = step_noun(verdict.of.phase);
   if (stats.count == 1)
-    return fmt::format("only one {}, of {}: it may be no usual one", noun,
-                       format_duration(stats.mean_ns));
+    return fmt::format("only one {}, of {}{}: it may be no usual one", noun,
+                       format_duration(stats.mean_ns),
+                       run.ranks.size() > 1 ? " on the rank on which it takes longest" : "");
   return fmt::format("{}: mean {}, median {}, p99 {}{}", count_of(lengths.size(), noun),
                      format_duration(stats.mean_ns), format_duration(stats.p50_ns),
                      format_duration(stats.p99_ns),

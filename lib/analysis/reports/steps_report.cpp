@@ -251,7 +251,7 @@ void note_missing(const Run& run, Report& report) {
     if (steps.open_end)
       notes.add(rank.rank, "the last step is not counted: nothing shows when it ended");
     for (const auto& [count, why] :
-         {std::pair{steps.dropped, "the profiler lost device work of the last ones"},
+         {std::pair{steps.dropped, "the last ones have no device work, or less than those before"},
           std::pair{steps.lost, "the profiler lost device work that they launched"},
           std::pair{steps.instant, "they take no time"},
           std::pair{steps.startup, "start-up, over twice the median of the others"}})

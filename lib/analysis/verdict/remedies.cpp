@@ -89,7 +89,7 @@ Cure code_cure(const Findings& found) {
     return {fmt::format("less Python between launches{}",
                         may_compile(found.facts) ? " (torch.compile)" : ""),
             "tree"};
-  return {fmt::format("{}: in workers, faster, or on the device",
+  return {fmt::format("less Python in {}: faster, compiled, or in workers",
                       short_name(found.account.frames.front().text())),
           "tree"};
 }
@@ -127,6 +127,9 @@ Cure memory_cure(const Findings& found) {
 }
 
 Cure idle_cure(const Findings& found) {
+  const Account& account = found.account;
+  if (2 * Int128{account.beside_ns} >= account[AccountRow::idle].ns)
+    return {"look at what other threads do meanwhile: the one that launches waits", "idle"};
   return {found.has_frames ? "look at other threads and processes: the host launches nothing"
                            : "record what the host does (with_stack, I/O)",
           "idle"};
@@ -161,7 +164,7 @@ Cure cure_of(Limit limit, const Findings& found) {
     case Limit::launch_bound:
       return launch_cure(found);
     case Limit::host_operator:
-      return {fmt::format("{} on the device, or out of the step",
+      return {fmt::format("less of {} on the host, or out of the step",
                           longest_of(AccountRow::host_operator, found, "operators")),
               "ops"};
     case Limit::host_call:
@@ -239,7 +242,8 @@ std::string record_next(const Verdict& verdict, const Findings& found) {
   if (verdict.is_left_out && found.account[AccountRow::capture].ns > 0)
     return "record steps that replay the graph, which is only captured here; see trace-stats steps";
   if (verdict.is_left_out)
-    return "record several whole steps after a warm-up, with devices; see trace-stats steps";
+    return fmt::format("record several whole steps after a warm-up{}; see trace-stats steps",
+                       found.devices ? "" : ", with devices");
   const bool is_untold =
       verdict.untold.ns > 0 && verdict.untold.share() > verdict.not_recorded.share();
   if (is_untold && found.lacks_ranks()) return missing_ranks(found);

@@ -78,10 +78,7 @@ void add_delay_lines(const Verdict& verdict, const Findings& found,
                                    format_duration(straggler.changing_ns)));
   else if (straggler.candidates.empty() && straggler.step_ns > 0 &&
            verdict.waiting_in == Limit::communication && verdict.waiting.share() >= kLeastGain)
-    evidence.push_back(
-        fmt::format("no rank stands out: whichever came last held up the others by {} a step ({})",
-                    format_duration(straggler.measured_ns),
-                    percent_text(verdict.measured_delay.ns, verdict.measured_delay)));
+    evidence.push_back(straggler_headline(straggler));
   if (!straggler.candidates.empty())
     evidence.push_back(fmt::format("{}: the others wait {} a step ({}); cause: {} ({})",
                                    rank_list(straggler), format_duration(straggler.delay_ns),

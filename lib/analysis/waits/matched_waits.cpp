@@ -270,8 +270,13 @@ class WaitFinder {
       if (i == 0 || pieces_[i - 1].waiting != piece.waiting)
         exposed.emplace(roles[waits_.ranks[piece.waiting]]);
       piece.exposed = exposed->of(piece.time);
-      Intervals& of_rank = exposed_[piece.waiting];
-      of_rank.insert(of_rank.end(), piece.exposed.begin(), piece.exposed.end());
+      for (Intervals* const set :
+           {&exposed_[piece.waiting], &by_pair_[{piece.waiting, piece.waited_for}]})
+        set->insert(set->end(), piece.exposed.begin(), piece.exposed.end());
+    }
+    for (auto& [pair, waits] : by_pair_) {
+      waits = unite(std::move(waits));
+      waited_for_.emplace(pair, waits);
     }
     for (Intervals& of_rank : exposed_) {
       of_rank = unite(std::move(of_rank));
@@ -288,14 +293,20 @@ class WaitFinder {
     return waited_[rank].in({met.value_or(finders_[rank].time(step).from_ns), part.start_ns});
   }
 
-  // Returns the least time that any rank in the collective still waits for others in the step: if
-  // they had left earlier, they would have waited that much longer for these others.
+  // Returns the least time that any rank in the collective still waits in the step for others than
+  // the one that came last: if they had left earlier, they would have waited that much longer for
+  // these others.
   std::int64_t waited_after(const WaitPiece& piece) {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (const CollectivePart& part : piece.what->parts)
-      if (const auto rank = numbers_.find(part.rank); rank != numbers_.end())
-        least = std::min(least, waited_[rank->second].in(
-                                    {part.end_ns, finders_[rank->second].time(piece.step).to_ns}));
+    for (const CollectivePart& part : piece.what->parts) {
+      const auto rank = numbers_.find(part.rank);
+      if (rank == numbers_.end()) continue;
+      const Interval after{part.end_ns, finders_[rank->second].time(piece.step).to_ns};
+      const auto for_last = waited_for_.find({rank->second, piece.waited_for});
+      const std::int64_t for_last_ns =
+          for_last == waited_for_.end() ? 0 : for_last->second.in(after);
+      least = std::min(least, waited_[rank->second].in(after)-for_last_ns);
+    }
     return least;
   }
 
@@ -357,6 +368,9 @@ class WaitFinder {
   std::vector<Meetings> meetings_;
   std::vector<Intervals> exposed_;       // [rank]: waits that no work hides
   std::vector<IntervalLengths> waited_;  // [rank]: their lengths
+  // By the waiting rank and the one that it waited for.
+  std::map<std::pair<std::size_t, std::size_t>, Intervals> by_pair_;
+  std::map<std::pair<std::size_t, std::size_t>, IntervalLengths> waited_for_;
   std::vector<WaitPiece> pieces_;
   std::map<const Collective*, std::int64_t> waited_after_;
 };
