@@ -351,9 +351,7 @@ EventClass classify(std::string_view name, std::string_view category) {
     host.is_operator = is_operator(name, category);
     if (category.empty() && starts_with_any(name, kHorovod)) {
       host.role = Role::communication;
-      const auto is_small = [](char letter) { return letter >= 'a' && letter <= 'z'; };
-      const bool is_part = name.find('_') != name.npos && !std::ranges::any_of(name, is_small);
-      if (!is_part) host.mark = SpanMark::collective;
+      if (name.find('_') == name.npos) host.mark = SpanMark::collective;
     }
     if (host.role == Role::cpu && host.mark == SpanMark::none && is_annotation(name, category)) {
       host.role = Role::other;

@@ -180,9 +180,8 @@ std::string_view without_index(std::string_view name) {
 }
 
 // Splits the spans of a row into pieces, so that each instant belongs to the innermost span there.
-// Pieces shorter than `least` of their span are left out.
-void append_innermost(std::vector<DeviceSpan> spans, double least,
-                      std::vector<DeviceSpan>& pieces) {
+// Pieces shorter than `percent` of their span are left out.
+void append_innermost(std::vector<DeviceSpan> spans, int percent, std::vector<DeviceSpan>& pieces) {
   std::ranges::stable_sort(spans, [](const DeviceSpan& a, const DeviceSpan& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
   });
@@ -192,8 +191,7 @@ void append_innermost(std::vector<DeviceSpan> spans, double least,
     const DeviceSpan& span = *open.back();
     if (to_ns <= at_ns && span.start_ns != span.end_ns) return;
     const std::int64_t from_ns = std::exchange(at_ns, std::max(at_ns, to_ns));
-    const auto length = static_cast<double>(span.end_ns - span.start_ns);
-    if (static_cast<double>(at_ns - from_ns) < least * length) return;
+    if (at_ns - from_ns < (span.end_ns - span.start_ns) / 100 * percent) return;
     pieces.push_back(span);
     pieces.back().start_ns = from_ns;
     pieces.back().end_ns = at_ns;
@@ -227,9 +225,9 @@ class Placer {
     EventColumns rest;
     for (auto& [track, spans] : nested_) {
       // Torch's old export has the times between two marks on the device, around each operator:
-      // beside the operators inside, a short rest is what the marks take, and no work.
+      // between the operators inside, 1 % of the span is what the marks take, and no work.
       const bool is_marked = rows_.at(track).row.maker == RowMaker::autograd;
-      append_innermost(std::move(spans), is_marked ? 0.1 : 0, rest.devices);
+      append_innermost(std::move(spans), is_marked ? 1 : 0, rest.devices);
     }
     for (const auto& [key, spans] : unknown_) rest.unknown.push_back(spans);
     return rest;

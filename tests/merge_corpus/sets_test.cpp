@@ -172,8 +172,8 @@ TEST_CASE("corpus: every group of every multi-rank set lies where its syncs and 
       const Expected expected = expected_of(set, group.filename().string());
       // A day takes each second group, and its other layout of each fourth.
       const std::size_t group_number = groups++;
-      by_sync += expected.empty() ? 0 : 1;
       if (group_number % 2 != 0 && !is_night()) continue;
+      by_sync += expected.empty() ? 0 : 1;
       const CheckedMerge merge(paths, PidLayout::rank, without_collectives(expected));
       CHECK(joined(merge.faults()) == "");
       if (group_number % 4 == 0 || is_night())
@@ -181,7 +181,7 @@ TEST_CASE("corpus: every group of every multi-rank set lies where its syncs and 
       check_times(merge, paths, expected);
     }
   }
-  CHECK(by_sync == 10);
+  CHECK(by_sync >= (is_night() ? 10 : 4));
   CHECK(groups >= 24);
 }
 

@@ -121,8 +121,8 @@ struct Job {
   std::vector<Trace> traces;
   Pieces all;
   std::vector<Times> waited;  // exposed times by rank
-  // The same by rank and the one that it waited for.
-  std::map<std::pair<std::size_t, std::size_t>, Times> waited_for;
+  // What of it is the delay of one rank, by the waiting rank and that one.
+  std::map<std::pair<std::size_t, std::size_t>, Times> delayed_by;
 };
 
 bool has_part(const Piece& piece, std::size_t rank, const Pieces& all) {
@@ -196,8 +196,15 @@ std::int64_t waited_before(const Piece& part, std::size_t other, int step, const
   return sum;
 }
 
+// Returns the begin of a wait for which the last rank itself had waited for others.
+std::int64_t not_its_own(const Piece& piece, const Piece& last, int step, const Job& job) {
+  const std::int64_t us =
+      waited_before(last, piece.rank, step, job) - waited_before(piece, last.rank, step, job);
+  return std::clamp<std::int64_t>(us, 0, piece.to - last.length() - piece.from);
+}
+
 // Returns the least time that any rank in the collective of a piece waits between it and the step's
-// end, for others than the rank that came last in it.
+// end, but for what is again the delay of the rank that came last in it.
 std::int64_t waited_after(const Piece& piece, int step, const Job& job) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   const Pieces parts = parts_of(piece, job.all);
@@ -207,7 +214,7 @@ std::int64_t waited_after(const Piece& piece, int step, const Job& job) {
     const std::int64_t end = job.traces[part.rank].steps.at(step).second;
     const auto is_after = [&](std::int64_t us) { return part.to <= us && us < end; };
     sum += std::ranges::count_if(job.waited[part.rank], is_after);
-    if (const auto found = job.waited_for.find({part.rank, last}); found != job.waited_for.end())
+    if (const auto found = job.delayed_by.find({part.rank, last}); found != job.delayed_by.end())
       sum -= std::ranges::count_if(found->second, is_after);
     least = std::min(least, sum);
   }
@@ -240,9 +247,7 @@ std::map<std::size_t, Waited> waiting_for(std::size_t last, int step, const Job&
     const auto latest = waits_for(piece, job);
     if (!latest || latest->first.rank != last || latest->second != step) continue;
     const std::int64_t end = piece.to - latest->first.length();
-    const std::int64_t not_its_own =
-        waited_before(latest->first, piece.rank, step, job) - waited_before(piece, last, step, job);
-    std::int64_t from = piece.from + std::clamp<std::int64_t>(not_its_own, 0, end - piece.from);
+    std::int64_t from = piece.from + not_its_own(piece, latest->first, step, job);
     if (4 * waited_after(piece, step, job) > end - piece.from) from = end;
     Waited& found = waiting[piece.rank];
     add_times(found.all, from, end);
@@ -265,9 +270,13 @@ std::optional<Waits> find_waits(const std::vector<std::string>& traces) {
   job.waited.resize(traces.size());
   for (const Piece& piece : job.all)
     if (const auto last = waits_for(piece, job))
-      for (Times* const times :
-           {&job.waited[piece.rank], &job.waited_for[{piece.rank, last->first.rank}]})
-        add_exposed(*times, piece.from, piece.to - last->first.length(), job.traces[piece.rank]);
+      add_exposed(job.waited[piece.rank], piece.from, piece.to - last->first.length(),
+                  job.traces[piece.rank]);
+  for (const Piece& piece : job.all)
+    if (const auto last = waits_for(piece, job))
+      add_exposed(job.delayed_by[{piece.rank, last->first.rank}],
+                  piece.from + not_its_own(piece, last->first, last->second, job),
+                  piece.to - last->first.length(), job.traces[piece.rank]);
   Waits waits;
   waits.wait_ns.resize(traces.size());
   waits.delay_ns.resize(traces.size());

@@ -222,11 +222,15 @@ class AccountFinder {
     rank_.for_each_mark([&](const MarkedSpan& span) {
       if (span.mark == SpanMark::loader) count(AccountRow::dataloader, span);
     });
+    std::size_t parts = 0;  // counts where no span of the host is known to be a whole collective
+    std::size_t& collectives = account_[AccountRow::communication].n;
     if (!rank_.has_devices())
       rank_.for_each_host([&](const HostSpan& span) {
-        if (run_.labels.kind(span.label).mark == SpanMark::collective)
-          count(AccountRow::communication, span);
+        const EventClass& kind = run_.labels.kind(span.label);
+        if (kind.role == Role::communication && holds_any(rest_.steps, span.interval()))
+          ++(kind.mark == SpanMark::collective ? collectives : parts);
       });
+    if (collectives == 0) collectives = parts;
     rank_.for_each_device([&](const DeviceSpan& span) {
       const Role role = run_.labels.kind(span.label).role;
       count(role == Role::kernel          ? AccountRow::kernel

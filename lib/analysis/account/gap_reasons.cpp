@@ -286,11 +286,13 @@ std::vector<HostSpan> find_overhead(const RankEvents& rank) {
 }  // namespace
 
 HostReasons::Thread::Thread(const Intervals& operators_and_calls, const Intervals& python,
-                            const Intervals& free)
+                            const Intervals& all_operators, const Intervals& free)
     : works(intersect(operators_and_calls, free)),
       code(subtract(intersect(python, free), works)),
+      beside(subtract(subtract(intersect(all_operators, free), works), code)),
       works_in(works),
-      code_in(code) {}
+      code_in(code),
+      beside_in(beside) {}
 
 HostReasons::Named HostReasons::take(std::vector<HostSpan> spans, Intervals& free) {
   Named named;
@@ -305,10 +307,7 @@ HostReasons::Named HostReasons::take(std::vector<HostSpan> spans, Intervals& fre
 HostReasons::HostReasons(const Run& run, const RankEvents& rank, const RankRoles& roles,
                          const Intervals& free, const Intervals& windows,
                          const std::set<std::uint32_t>& tracks)
-    : run_(run),
-      free_in_(free),
-      operators_(intersect(free, unpacked(roles.sets[Role::cpu]))),
-      operators_in_(operators_) {
+    : run_(run), free_in_(free) {
   Intervals rest = free;
   profiler_ = take(find_overhead(rank), rest);
   capture_ = take(find_captures(run, rank), rest);
@@ -334,8 +333,9 @@ HostReasons::HostReasons(const Run& run, const RankEvents& rank, const RankRoles
   rank.for_each_host(add);
   rank.for_each_call(add);
   const Intervals python = unpacked(roles.sets[Role::host_code]);
+  const Intervals operators = unpacked(roles.sets[Role::cpu]);
   for (auto& [track, own] : packers)
-    threads_[track] = std::make_unique<Thread>(unpacked(own.finish()), python, rest);
+    threads_[track] = std::make_unique<Thread>(unpacked(own.finish()), python, operators, rest);
   timeline_ = std::make_unique<HostTimeline>(run, rank, shown, &windows);
 }
 
@@ -361,7 +361,6 @@ void HostReasons::find(std::uint32_t track, const Interval& time, const Use& use
   profiler_.find(AccountRow::profiler, time, run_.labels, use, rest_ns);
   capture_.find(AccountRow::capture, time, run_.labels, use, rest_ns);
   std::int64_t works_ns = thread.works_in.in(time);
-  const std::int64_t beside_ns = operators_in_.in(time)-works_ns;
   const std::int64_t code_ns = thread.code_in.in(time);
   rest_ns -= works_ns + code_ns;
   if (length_ns(time) >= kLeastPiece && shown != kNoTrack) {
@@ -379,9 +378,7 @@ void HostReasons::find(std::uint32_t track, const Interval& time, const Use& use
   for (const auto& [row, ns] :
        {std::pair{AccountRow::launch, works_ns}, std::pair{AccountRow::host_code, code_ns},
         std::pair{AccountRow::idle, rest_ns}})
-    if (ns > 0)
-      use(row, ns,
-          {{}, {}, row == AccountRow::idle ? std::clamp<std::int64_t>(beside_ns, 0, ns) : 0});
+    if (ns > 0) use(row, ns, {{}, {}, row == AccountRow::idle ? thread.beside_in.in(time) : 0});
 }
 
 }  // namespace traceloom

@@ -195,12 +195,15 @@ class HostReasons {
     std::unique_ptr<IntervalLengths> in;
   };
   struct Thread {
-    Thread(const Intervals& operators_and_calls, const Intervals& python, const Intervals& free);
+    Thread(const Intervals& operators_and_calls, const Intervals& python,
+           const Intervals& all_operators, const Intervals& free);
 
     Intervals works;
     Intervals code;
+    Intervals beside;  // operators of other threads while this one does nothing
     IntervalLengths works_in;
     IntervalLengths code_in;
+    IntervalLengths beside_in;
   };
 
   // Takes the time of the spans out of `free`.
@@ -213,8 +216,6 @@ class HostReasons {
   Named profiler_;
   Named capture_;
   IntervalLengths free_in_;
-  Intervals operators_;  // of all threads
-  IntervalLengths operators_in_;
   std::map<std::uint32_t, std::unique_ptr<Thread>> threads_;  // by track; kNoTrack: all together
   std::uint32_t named_ = kNoTrack;  // the thread whose names stand for all together, if any
   std::unique_ptr<HostTimeline> timeline_;

@@ -274,7 +274,9 @@ void append_host_pieces(const Run& run, std::size_t rank, std::vector<Communicat
     CommunicationPiece piece = piece_of(run, rank, span, Details({}));
     piece.what.bytes = input_bytes(details_at(run, span.arguments));
     piece.what.bytes_are_input = true;
-    piece.what.is_launch_only = !works_on_host(piece.what.name);
+    // Names of Horovod have no backend before a colon.
+    piece.what.is_launch_only =
+        piece.what.name.find(':') != std::string::npos && !works_on_host(piece.what.name);
     piece.own_bytes = piece.what.bytes;
     pieces.push_back(std::move(piece));
   });

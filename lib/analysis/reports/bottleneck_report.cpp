@@ -182,17 +182,14 @@ Table account_table(const Basis& basis) {
        [](auto& line) { return cell_if(line.sum->longest_ns > 0, line.sum->longest_ns); }},
       {"mostly", "Mostly", text, some, [&](auto& line) { return most_text(*line.sum, of.owner); }},
   };
-  const auto is_small = [&](const AccountSum& sum) {
-    return of.share(sum.ns).share() < kLeastShown;
-  };
   AccountSum others;
-  std::vector<AccountLine> lines;
-  for (const AccountLine& line : account_lines(basis))
-    if (is_small(*line.sum))
-      add_to(others.ns, line.sum->ns);
-    else
-      lines.push_back(line);
-  if (!is_small(others)) lines.push_back({AccountRow::count_, &others});
+  std::vector<AccountLine> lines = account_lines(basis);
+  std::erase_if(lines, [&](const AccountLine& line) {
+    const bool is_small = of.share(line.sum->ns).share() < kLeastShown;
+    if (is_small) add_to(others.ns, line.sum->ns);
+    return is_small;
+  });
+  if (of.share(others.ns).share() >= kLeastShown) lines.push_back({AccountRow::count_, &others});
   return make_table(lines, columns);
 }
 

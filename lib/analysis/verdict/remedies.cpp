@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -39,17 +40,17 @@ bool may_compile(const DeviceFacts& facts) {
 // Returns the longest name of a row whose whole time is the gain, or else that word.
 std::string longest_of(AccountRow row, const Findings& found, const std::string& otherwise) {
   const AccountSum& sum = found.account[row];
-  const std::string name = sum.longest().name;
-  if (name.empty()) return otherwise;
-  std::int64_t ns = 0;
-  for (const NamedTime& one : sum.names) ns += one.name == name ? one.ns : 0;
-  return short_name(name) + (ratio(ns, sum.ns) < kMostOfRow ? " and others" : "");
+  std::map<std::string_view, std::int64_t> times;  // whoever the callers are
+  for (const NamedTime& one : sum.names) add_to(times[one.name], one.ns);
+  if (times.empty()) return otherwise;
+  const auto longest = std::ranges::max_element(times, {}, [](auto& one) { return one.second; });
+  return short_name(longest->first) +
+         (ratio(longest->second, sum.ns) < kMostOfRow ? " and others" : "");
 }
 
 Cure compute_cure(const Findings& found) {
-  const NamedTime longest = found.account[AccountRow::host_operator].longest();
   if (!found.devices)
-    return {"a faster " + (longest.name.empty() ? "operator" : short_name(longest.name)),
+    return {"a faster " + short_name(found.account[AccountRow::host_operator].longest().name),
             "summarize"};
   const DeviceFacts& facts = found.facts;
   if (facts.fp8_ns == 0 && ratio(facts.plain_ns, facts.kernel_ns) >= kIsMultiplied &&
@@ -127,8 +128,7 @@ Cure memory_cure(const Findings& found) {
 }
 
 Cure idle_cure(const Findings& found) {
-  const Account& account = found.account;
-  if (2 * Int128{account.beside_ns} >= account[AccountRow::idle].ns)
+  if (2 * Int128{found.account.beside_ns} >= found.account[AccountRow::idle].ns)
     return {"look at what other threads do meanwhile: the one that launches waits", "idle"};
   return {found.has_frames ? "look at other threads and processes: the host launches nothing"
                            : "record what the host does (with_stack, I/O)",

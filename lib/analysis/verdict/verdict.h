@@ -91,7 +91,7 @@ inline constexpr std::array<LimitRow, kLimitCount> kLimits{{
     {"idle", "gaps in which the host does nothing that was recorded", AccountRow::idle},
     {"compute",
      "the kernels of the name that takes longest or, without devices, such operators of the host; "
-     "without what a straggler computes longer than the others"},
+     "without what a straggler computes longer, if that is its cause"},
     {"inconclusive"},
 }};
 inline constexpr std::array kLimitNames = [] {

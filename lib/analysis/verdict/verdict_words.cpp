@@ -76,9 +76,11 @@ void add_delay_lines(const Verdict& verdict, const Findings& found,
   if (straggler.changing_ns > 0)
     evidence.push_back(fmt::format("changing ranks: the others wait {} a step for one or another",
                                    format_duration(straggler.changing_ns)));
-  else if (straggler.candidates.empty() && straggler.step_ns > 0 &&
+  else if (straggler.candidates.empty() && straggler.measured_ns > 0 &&
            verdict.waiting_in == Limit::communication && verdict.waiting.share() >= kLeastGain)
-    evidence.push_back(straggler_headline(straggler));
+    evidence.push_back(fmt::format(
+        "no rank alone holds up the others by more than {} a step; see trace-stats stragglers",
+        format_duration(straggler.measured_ns)));
   if (!straggler.candidates.empty())
     evidence.push_back(fmt::format("{}: the others wait {} a step ({}); cause: {} ({})",
                                    rank_list(straggler), format_duration(straggler.delay_ns),

@@ -167,6 +167,7 @@ struct WaitPiece {
   const CollectivePart* last;
   const CollectivePart* part;
   Intervals exposed = {};  // part of the time that no work of the waiting rank's own devices hides
+  Interval own = {};       // its end, for which the last rank had not waited for others itself
 };
 
 // The ends of a rank's parts of collectives, and the other ranks in them.
@@ -270,17 +271,31 @@ class WaitFinder {
       if (i == 0 || pieces_[i - 1].waiting != piece.waiting)
         exposed.emplace(roles[waits_.ranks[piece.waiting]]);
       piece.exposed = exposed->of(piece.time);
-      for (Intervals* const set :
-           {&exposed_[piece.waiting], &by_pair_[{piece.waiting, piece.waited_for}]})
-        set->insert(set->end(), piece.exposed.begin(), piece.exposed.end());
-    }
-    for (auto& [pair, waits] : by_pair_) {
-      waits = unite(std::move(waits));
-      waited_for_.emplace(pair, waits);
+      Intervals& of_rank = exposed_[piece.waiting];
+      of_rank.insert(of_rank.end(), piece.exposed.begin(), piece.exposed.end());
     }
     for (Intervals& of_rank : exposed_) {
       of_rank = unite(std::move(of_rank));
       waited_.emplace_back(of_rank);
+    }
+    find_own();
+  }
+
+  // Finds the end of each wait for which the last rank itself had not waited for others.
+  void find_own() {
+    for (WaitPiece& piece : pieces_) {
+      const std::int64_t more_ns =
+          waited_before(piece.waited_for, piece.waiting, piece.step, *piece.last) -
+          waited_before(piece.waiting, piece.waited_for, piece.step, *piece.part);
+      piece.own = piece.time;
+      piece.own.from_ns += std::clamp<std::int64_t>(more_ns, 0, length_ns(piece.time));
+      Intervals& of_pair = by_pair_[{piece.waiting, piece.waited_for}];
+      for (const Interval& own : intersect(piece.exposed, unite({piece.own})))
+        of_pair.push_back(own);
+    }
+    for (auto& [pair, waits] : by_pair_) {
+      waits = unite(std::move(waits));
+      waited_for_.emplace(pair, waits);
     }
   }
 
@@ -293,35 +308,29 @@ class WaitFinder {
     return waited_[rank].in({met.value_or(finders_[rank].time(step).from_ns), part.start_ns});
   }
 
-  // Returns the least time that any rank in the collective still waits in the step for others than
-  // the one that came last: if they had left earlier, they would have waited that much longer for
-  // these others.
+  // Returns the least time that any rank in the collective still waits in the step, but for what is
+  // again the own delay of the one that came last: if they had left earlier, they would have waited
+  // that much longer for others.
   std::int64_t waited_after(const WaitPiece& piece) {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (const CollectivePart& part : piece.what->parts) {
       const auto rank = numbers_.find(part.rank);
       if (rank == numbers_.end()) continue;
       const Interval after{part.end_ns, finders_[rank->second].time(piece.step).to_ns};
-      const auto for_last = waited_for_.find({rank->second, piece.waited_for});
-      const std::int64_t for_last_ns =
-          for_last == waited_for_.end() ? 0 : for_last->second.in(after);
-      least = std::min(least, waited_[rank->second].in(after)-for_last_ns);
+      const auto own = waited_for_.find({rank->second, piece.waited_for});
+      const std::int64_t own_ns = own == waited_for_.end() ? 0 : own->second.in(after);
+      least = std::min(least, waited_[rank->second].in(after)-own_ns);
     }
     return least;
   }
 
-  // Returns the end of the wait, without the time that the last rank itself had waited for others.
+  // Returns the end of the wait that is the last rank's own; empty if the others wait later, too.
   Interval own_fault(const WaitPiece& piece) {
     const auto [after, is_new] = waited_after_.try_emplace(piece.what, 0);
     if (is_new) after->second = waited_after(piece);
-    if (static_cast<double>(after->second) >
-        kMostAfter * static_cast<double>(length_ns(piece.time)))
-      return {piece.time.to_ns, piece.time.to_ns};
-    const std::int64_t more_ns =
-        waited_before(piece.waited_for, piece.waiting, piece.step, *piece.last) -
-        waited_before(piece.waiting, piece.waited_for, piece.step, *piece.part);
-    return {piece.time.from_ns + std::clamp<std::int64_t>(more_ns, 0, length_ns(piece.time)),
-            piece.time.to_ns};
+    const bool is_idle = static_cast<double>(after->second) >
+                         kMostAfter * static_cast<double>(length_ns(piece.time));
+    return is_idle ? Interval{piece.time.to_ns, piece.time.to_ns} : piece.own;
   }
 
   std::int64_t longer_ns(const WaitPiece& piece) {
@@ -368,7 +377,7 @@ class WaitFinder {
   std::vector<Meetings> meetings_;
   std::vector<Intervals> exposed_;       // [rank]: waits that no work hides
   std::vector<IntervalLengths> waited_;  // [rank]: their lengths
-  // By the waiting rank and the one that it waited for.
+  // The own delays of a rank, by the waiting rank and that one.
   std::map<std::pair<std::size_t, std::size_t>, Intervals> by_pair_;
   std::map<std::pair<std::size_t, std::size_t>, IntervalLengths> waited_for_;
   std::vector<WaitPiece> pieces_;

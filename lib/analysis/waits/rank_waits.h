@@ -130,7 +130,7 @@ class StepFinder {
 //
 // A rank that came last because it had waited for others itself is not blamed: the time that it
 // waited more than the other rank since their last common collective is not its delay. A delay also
-// does not count if all ranks of the collective wait for further ranks later in the step at least a
+// does not count if all ranks of the collective wait for others later in the step at least a
 // quarter as long: without the delay they would wait for those.
 
 using WaitMatrix = std::vector<std::vector<std::int64_t>>;  // [rank][step]
