@@ -40,8 +40,9 @@ std::string parts_text(const Verdict& verdict, const Findings& found, Limit limi
   }
   if (untold_ns > 0)
     parts.push_back(percent_text(untold_ns, share) +
-                    (found.lacks_ranks() ? " moving data or waiting for ranks that are not here"
-                                         : " in messages of which the other end is not known"));
+                    (found.is_alone        ? " moving data or waiting"
+                     : found.lacks_ranks() ? " moving data or waiting for ranks that are not here"
+                                           : " in messages of which the other end is not known"));
   if (verdict.waiting.share() >= kLeastTold && waiting_ns > 0)
     parts.push_back(percent_text(waiting_ns, share) +
                     (verdict.waits_for_stages ? " waiting for other stages"
@@ -154,7 +155,7 @@ std::vector<std::string> evidence_of(const Verdict& verdict, const Findings& fou
   add_parts(verdict, found, evidence);
   if (found.is_alone)
     evidence.emplace_back(
-        "1 rank of a job of unknown size: its collectives include waiting for others");
+        "1 rank of a job of unknown size: its collectives may include waiting for others");
   else if (found.lacks_ranks())
     evidence.push_back(fmt::format("{} of {} ranks: {} collectives include waiting for the others",
                                    found.roles.size(), found.world_size,
