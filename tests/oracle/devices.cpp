@@ -298,7 +298,9 @@ void add_launches(DeviceFacts& facts, const Trace& trace, const std::pair<int, i
     const std::string op = innermost(trace.ops, call.thread, call.from);
     ++times.launches;
     times.short_ones += is_short ? 1 : 0;
+    times.in_calls += call.to - call.from;
     facts.short_of_ops[op.empty() ? "(nothing recorded)" : op] += is_short ? 1 : 0;
+    facts.in_calls_of_ops[op.empty() ? "(nothing recorded)" : op] += call.to - call.from;
     ++facts.launches_of_calls[call.name];
     times.delays.push_back(std::max<std::int64_t>(0, launch.start - call.to) * 1000);
   }

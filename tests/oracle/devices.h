@@ -36,6 +36,7 @@ struct LaunchTimes {
   std::int64_t work = 0;
   std::int64_t launches = 0;
   std::int64_t short_ones = 0;
+  std::int64_t in_calls = 0;         // time of the calls
   std::vector<std::int64_t> delays;  // ascending
   std::vector<std::int64_t> queue;   // lengths after each change, ascending
   std::int64_t empty = 0;
@@ -60,6 +61,7 @@ struct DeviceFacts {
   std::map<std::tuple<std::string, std::string, std::string>, std::int64_t>
       hosts;  // keyed by kind of gap, op and call
   std::map<std::string, std::int64_t> short_of_ops;
+  std::map<std::string, std::int64_t> in_calls_of_ops;
   std::map<std::string, std::int64_t> launches_of_calls;
   std::map<std::string, TransferTimes> transfers;  // keyed by name
 };

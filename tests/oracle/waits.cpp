@@ -121,7 +121,7 @@ struct Job {
   std::vector<Trace> traces;
   Pieces all;
   std::vector<Times> waited;  // exposed times by rank
-  // What of it is the delay of one rank, by the waiting rank and that one.
+  // The part of it that one rank delayed, keyed by the waiting rank and that one.
   std::map<std::pair<std::size_t, std::size_t>, Times> delayed_by;
 };
 

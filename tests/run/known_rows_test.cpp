@@ -54,7 +54,7 @@ TEST_CASE("known rows: torch's old export has the device times of operators, by 
   trace.tid("0").x("aten::relu", 5, 3);
   const Run run = read_trace_text(trace);
   CHECK(host_role_us(run) == RoleUs{{"cpu", 10}});
-  // What lies in another counts once, and a rest from a hundredth on: the 15 us, not the 5 before.
+  // A span in another counts once, and the rest from a hundredth on: the 15 us, not the 5 before.
   CHECK(device_role_us(run) == RoleUs{{"kernel", 998}});
   std::map<std::int32_t, std::int64_t> devices;
   run.ranks.at(0).for_each_device([&](const DeviceSpan& span) {
