@@ -11,13 +11,13 @@ answer() {
   echo "exit ${PIPESTATUS[0]}"
 }
 
-# A day takes half of them, in turns that differ by command: each run with table and json, or csv.
+# A day takes a third of them, in turns that differ by command: each run of a set in one of the forms, which sets differ by.
 first=${#command}
 for set in composer kineto multi4 devices2 memory cut; do
   place=$((first++))
   while read -r run; do
     for format in table csv json; do
-      is_of_today 2 $((place++)) || continue
+      is_of_today 3 $((place++)) || continue
       answer $run inputs/$set/plain --format $format > inputs.txt
       answer $run inputs/$set/merged --format $format > merged.txt
       answer $run $(ls -r inputs/$set/plain/*.json*) --threads 1 --format $format > turned.txt

@@ -132,7 +132,7 @@ TEST_CASE("corpus: every reference trace merges alone, and has the events of its
   if (root.empty()) return;
   const std::vector<std::string> traces = list_traces(root);
   REQUIRE(traces.size() > 100);
-  for (const std::string& path : of_today(traces, 6)) {
+  for (const std::string& path : of_today(traces, 8)) {
     CAPTURE(path);
     if (path.ends_with(".zip")) {
       CHECK_THROWS_WITH_AS(CheckedMerge({path}),

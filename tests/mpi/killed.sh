@@ -103,8 +103,8 @@ kill_each() { # OUTPUT OLD-FOR TOOL ARGUMENTS...
     echo "$1 ${2##*/} -> $output ($old), process $victim of $processes: calls $(stages calls.$victim | xargs) of $(wc -l < calls.$victim)"
     local calls=($(stages calls.$victim)) i
     for i in "${!calls[@]}"; do
-      # A day takes a quarter of them, and the last two.
-      is_of_today 4 $((commands + i)) || [ $i -ge $((${#calls[@]} - 2)) ] || continue
+      # A day takes an eighth of them, and the last two: who is left spins for a second until the launcher ends it.
+      is_of_today 8 $((commands + i)) || [ $i -ge $((${#calls[@]} - 2)) ] || continue
       [ "$(jobs -rp | wc -l)" -lt "$at_once" ] || wait -n || failed=1
       (failed=0 tries=0; kill_one "$victim" "${calls[i]}" "$old" "$output" "$@"; exit $failed) &
       kills=$((kills + 1))
@@ -142,7 +142,7 @@ TRACELOOM_CALLS=$alive/calls launch trace-stats kernels "$ranks" > stdout 2> std
 for victim in 0 2; do
   # The last two calls are the end, when nothing is left that takes memory.
   for call in $(seq 1 2 $(($(wc -l < "calls.$victim") - 2))); do
-    is_of_today || continue
+    is_of_today 8 || continue
     [ "$(jobs -rp | wc -l)" -lt "$at_once" ] || wait -n || failed=1
     (failed=0; starve_one "$victim" "$call" trace-stats kernels "$ranks"; exit $failed) &
   done
