@@ -56,3 +56,37 @@ TEST_CASE("account: without devices, N and Longest are of the pieces of a row") 
   CHECK(account[AccountRow::not_recorded].n == 3);
   CHECK(account[AccountRow::not_recorded].longest_ns == 200'000);
 }
+
+TEST_CASE("account: one name with one innermost caller is one row, whatever is around the caller") {
+  // 40 calls of 200 us and more, of which those of the longest 20 are in another block.
+  TraceText trace;
+  trace.cat("cuda_runtime").x("cudaLaunchKernel", 0, 2, linked(1));
+  trace.cat("kernel").x("gemm", 2, 98, linked(1));
+  for (int i = 0; i < 40; ++i) {
+    const int at = 100 + 400 * i;
+    trace.cat("cpu_op").x(i % 2 == 0 ? "attention" : "mlp", at, 400);
+    trace.x("aten::linear", at + 10, 380).x("aten::addmm", at + 20, i % 2 == 0 ? 300 : 250);
+  }
+  trace.cat("cuda_runtime").x("cudaLaunchKernel", 16'100, 5, linked(2));
+  trace.cat("kernel").x("gemm", 16'105, 100, linked(2));
+  const Findings found(read_step(trace));
+  const std::vector<NamedTime>& names = found.account[AccountRow::host_operator].names;
+  REQUIRE(names.size() == 1);
+  CHECK(names[0].ns == 11'000'000);
+  CHECK(names[0].n == 40);
+  CHECK(names[0].callers == "aten::linear, attention");
+  CHECK(find_verdict(found).remedies.at(0).where == "aten::addmm 11.000 ms in aten::linear");
+}
+
+TEST_CASE("account: a call has only its own time of a gap in which work is queued") {
+  TraceText trace;
+  trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+  trace.cat("cuda_runtime").x("cudaLaunchKernel", 0, 1, linked(1));
+  trace.x("cudaLaunchKernel", 50, 5, linked(2, 8)).x("cudaMemcpyAsync", 300, 400);
+  trace.cat("cpu_op").x("aten::copy_", 290, 420);
+  trace.cat("kernel").x("gemm", 2, 98, linked(1)).x("gemm", 900, 100, linked(2, 8));
+  const Verdict verdict = verdict_of(trace);
+  CHECK(verdict.kind == Limit::queued);
+  CHECK(verdict.gains[Limit::queued].ns == 800'000);
+  CHECK(verdict.remedies.at(0).where == "cudaMemcpyAsync 400.000 us in aten::copy_");
+}

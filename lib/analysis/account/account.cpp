@@ -19,8 +19,7 @@
 namespace traceloom {
 namespace {
 
-constexpr double kWorthFrames = 0.005;       // share of steps from which frames are examined
-constexpr std::size_t kPiecesLookedAt = 16;  // the longest pieces, whose callers are found
+constexpr double kWorthFrames = 0.005;  // share of steps from which frames are examined
 constexpr std::size_t kMostCallers = 4;
 constexpr std::size_t kMostNames = 8;
 constexpr std::size_t kMostFrames = 3;
@@ -51,25 +50,34 @@ struct Piece {
 };
 
 // Returns the callers of each piece, the innermost first: operators, then a function of Python.
+// Sorts the pieces by thread and begin.
 std::vector<std::string> find_callers(const Run& run, const RankEvents& rank,
-                                      const std::vector<Piece>& pieces) {
+                                      std::vector<Piece>& pieces) {
   using Around = std::vector<std::pair<std::int64_t, std::string_view>>;
   std::vector<Around> around(pieces.size());
   std::vector<const HostSpan*> frames(pieces.size(), nullptr);
-  const auto holds = [](const HostSpan& outer, const HostSpan& inner) {
-    return outer.track == inner.track && outer.start_ns <= inner.start_ns &&
-           outer.end_ns >= inner.end_ns;
+  const auto place = [](const HostSpan& span) { return std::pair(span.track, span.start_ns); };
+  const auto place_of = [&](const Piece& piece) { return place(piece.span); };
+  std::ranges::stable_sort(pieces, {}, place_of);
+  const auto for_each_in = [&](const HostSpan& outer, auto use) {
+    auto piece = std::ranges::lower_bound(pieces, place(outer), {}, place_of);
+    for (; piece != pieces.end() && piece->span.track == outer.track &&
+           piece->span.start_ns <= outer.end_ns;
+         ++piece)
+      if (piece->span.end_ns <= outer.end_ns)
+        use(static_cast<std::size_t>(piece - pieces.begin()), run.labels.name(outer.label));
   };
   rank.for_each_host([&](const HostSpan& span) {
-    for (std::size_t i = 0; i < pieces.size(); ++i)
-      if (holds(span, pieces[i].span) && run.labels.name(span.label) != pieces[i].name)
-        around[i].emplace_back(span.start_ns, run.labels.name(span.label));
+    for_each_in(span, [&](std::size_t i, std::string_view name) {
+      if (name != pieces[i].name) around[i].emplace_back(span.start_ns, name);
+    });
   });
   rank.for_each_frame([&](const HostSpan& span) {
-    for (std::size_t i = 0; i < pieces.size(); ++i)
-      if (holds(span, pieces[i].span) &&
-          run.labels.name(span.label).find(": ") != std::string::npos)
-        if (frames[i] == nullptr || span.start_ns > frames[i]->start_ns) frames[i] = &span;
+    for_each_in(span, [&](std::size_t i, std::string_view name) {
+      if (name.find(": ") != name.npos &&
+          (frames[i] == nullptr || span.start_ns > frames[i]->start_ns))
+        frames[i] = &span;
+    });
   });
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -89,35 +97,6 @@ std::size_t steps_until(const std::vector<std::int64_t>& starts_ns, std::int64_t
   return static_cast<std::size_t>(std::ranges::upper_bound(starts_ns, ns) - starts_ns.begin());
 }
 
-// Adds pieces to the names of their rows. Of the longest pieces, those of one name and other
-// callers stand apart; the others of that name have an entry without callers.
-void add_names(const Run& run, const RankEvents& rank, std::vector<Piece> pieces,
-               const std::vector<std::int64_t>& step_starts, Account& account) {
-  std::ranges::stable_sort(pieces, std::greater(), &Piece::ns);
-  const std::vector<Piece> longest(
-      pieces.begin(),
-      pieces.begin() + static_cast<std::ptrdiff_t>(std::min(pieces.size(), kPiecesLookedAt)));
-  const std::vector<std::string> callers = find_callers(run, rank, longest);
-  std::map<std::tuple<AccountRow, std::string_view, std::string_view>, NamedTime> sums;
-  std::map<std::pair<AccountRow, std::string_view>, std::set<std::size_t>> steps;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const Piece& piece = pieces[i];
-    const std::string_view around = i < callers.size() ? callers[i] : std::string_view();
-    NamedTime& sum = sums[{piece.row, piece.name, around}];
-    add_to(sum.ns, piece.ns);
-    ++sum.n;
-    sum.longest_ns = std::max(sum.longest_ns, piece.ns);
-    steps[{piece.row, piece.name}].insert(steps_until(step_starts, piece.span.start_ns));
-  }
-  for (auto& [key, sum] : sums) {
-    const auto& [row, name, around] = key;
-    sum.name = name;
-    sum.callers = around;
-    sum.steps = steps[{row, name}].size();
-    account[row].names.push_back(std::move(sum));
-  }
-}
-
 void join(FrameSum& sum, const FrameSum& more) {
   add_to(sum.ns, more.ns);
 }
@@ -126,7 +105,29 @@ void join(NamedTime& sum, const NamedTime& more) {
   add_to(sum.ns, more.ns);
   sum.n += more.n;
   sum.steps += more.steps;
+  if (more.longest_ns > sum.longest_ns) sum.callers = more.callers;
   sum.longest_ns = std::max(sum.longest_ns, more.longest_ns);
+}
+
+// Adds pieces to the names of their rows; those of one name and other innermost callers stand
+// apart.
+void add_names(const Run& run, const RankEvents& rank, std::vector<Piece> pieces,
+               const std::vector<std::int64_t>& step_starts, Account& account) {
+  const std::vector<std::string> callers = find_callers(run, rank, pieces);
+  std::map<std::tuple<AccountRow, std::string_view, std::string_view>, NamedTime> sums;
+  std::map<std::pair<AccountRow, std::string_view>, std::set<std::size_t>> steps;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& piece = pieces[i];
+    join(sums[{piece.row, piece.name, innermost_of(callers[i])}],
+         {std::string(piece.name), callers[i], piece.ns, 1, 0, piece.ns});
+    steps[{piece.row, piece.name}].insert(steps_until(step_starts, piece.span.start_ns));
+  }
+  for (auto& [key, sum] : sums) {
+    const auto& [row, name, around] = key;
+    sum.name = name;
+    sum.steps = steps[{row, name}].size();
+    account[row].names.push_back(std::move(sum));
+  }
 }
 
 // Joins entries with equal keys, and sorts all by time.
@@ -165,8 +166,9 @@ void add(Account& account, const Account& more) {
 // Names were added as the ranks have them: thousands of ranks may have other names each.
 void join_names(Account& account) {
   for (const AccountRow row : kAllOf<AccountRow>)
-    join_alike(account[row].names,
-               [](const NamedTime& name) { return std::tie(name.name, name.callers); });
+    join_alike(account[row].names, [](const NamedTime& one) {
+      return std::pair(std::string_view(one.name), innermost_of(one.callers));
+    });
   join_alike(account.frames,
              [](const FrameSum& frame) { return std::tie(frame.name, frame.file); });
 }
@@ -288,9 +290,7 @@ class AccountFinder {
     for (const WorkPiece& piece : work) {
       if (piece.call == nullptr) continue;
       ++account_.linked;
-      account_.shorter +=
-          piece.span.end_ns - piece.span.start_ns < piece.call->end_ns - piece.call->start_ns ? 1
-                                                                                              : 0;
+      if (length_ns(piece.span.interval()) < length_ns(piece.call->interval())) ++account_.shorter;
     }
     account_.launches = kinds.launches_in(rest_.steps);
   }
@@ -315,18 +315,22 @@ class AccountFinder {
       case GapKind::turn_around:
         return add(AccountRow::turn_around, ns);
       case GapKind::queued:
-        if (part.blocked_in != nullptr) add_piece(AccountRow::queued, part, ns);
+        if (part.blocked_in != nullptr) add_piece(AccountRow::queued, part);
         return add(AccountRow::queued, ns);
       case GapKind::blocked:
-        add_piece(AccountRow::blocked, part, ns);
+        add_piece(AccountRow::blocked, part);
         return add(AccountRow::blocked, ns);
       case GapKind::not_recorded:
         return add(AccountRow::not_recorded, ns);
     }
   }
 
-  void add_piece(AccountRow row, const GapPart& part, std::int64_t ns) {
-    pieces_.push_back({row, *part.blocked_in, run_.labels.name(part.blocked_in->label), ns});
+  // The call has only its own time of the part.
+  void add_piece(AccountRow row, const GapPart& part) {
+    const HostSpan& call = *part.blocked_in;
+    const std::int64_t ns = all_.in(
+        {std::max(call.start_ns, part.time.from_ns), std::min(call.end_ns, part.time.to_ns)});
+    if (ns > 0) pieces_.push_back({row, call, run_.labels.name(call.label), ns});
   }
 
   void add_host_wait(HostReasons& reasons, const GapPart& part) {

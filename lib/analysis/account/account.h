@@ -69,12 +69,16 @@ constexpr std::string_view account_row_name(AccountRow row) {
 // The time of one operator, call or function in a row.
 struct NamedTime {
   std::string name;
-  std::string callers = {};  // the innermost first; of the longest ones
+  std::string callers = {};  // the innermost first, which is the same for all; of the longest one
   std::int64_t ns = 0;
   std::size_t n = 0;
   std::size_t steps = 0;  // number of steps in which the row has that name, whoever the callers are
   std::int64_t longest_ns = 0;
 };
+// Returns the first of callers.
+inline std::string_view innermost_of(std::string_view callers) {
+  return callers.substr(0, callers.find(", "));
+}
 
 inline constexpr std::int64_t kLongPart = 100'000;  // ns; a longer gap is no launch's
 
