@@ -1,5 +1,7 @@
 // Captures of one rank in which it is known where each microsecond of its steps goes: the account
-// has the same rows, and the verdict is the largest gain of those that were planted.
+// has the same rows, and the verdict is the largest gain of those that were planted. Some mark no
+// steps, so that all is one: there an operator recurs that is long each time, and not one that is
+// long in its first calls.
 #include "analysis/verdict/verdict.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"
@@ -36,7 +38,7 @@ class PlantedCapture {
       for (const auto& [row, us] : causes_) plant(row, us + pick(0, us / 50), step);
       if (step + 1 == steps_) add_tail();
       trace_.tid("1").cat("user_annotation");
-      trace_.x(fmt::format("ProfilerStep#{}", step), begin_us, now_us_ - begin_us);
+      if (!is_lone_) trace_.x(fmt::format("ProfilerStep#{}", step), begin_us, now_us_ - begin_us);
       trace_.x("forward", begin_us, now_us_ - begin_us);  // a name, which covers nothing
       begin_us = now_us_;
     }
@@ -92,6 +94,8 @@ class PlantedCapture {
     std::shuffle(all.begin(), all.end(), random_);
     all.resize(static_cast<std::size_t>(pick(2, 7)));
     calls_once_ = pick(0, 2) == 0;
+    is_lone_ = pick(0, 3) == 0;
+    warms_up_ = is_lone_ && pick(0, 1) == 0;
     for (const AccountRow row : all) {
       // One is longer than the others, now and then.
       const int us = pick(300, 600) * (pick(0, 3) == 0 ? 5 : 1);
@@ -178,13 +182,17 @@ class PlantedCapture {
       case host_call:
         if (calls_once_ && step != steps_ / 2) return;
         break;
+      case host_operator:
+        if (warms_up_ && step > 1) us = kShort;
+        break;
       default:
         break;
     }
     wait_for_host(row, us);
-    if (row == host_call && calls_once_) {
-      rows[host_call] -= us;
-      rows[once] += us;
+    const bool is_once = row == host_call && (calls_once_ || is_lone_);
+    if (is_once || (row == host_operator && warms_up_)) {
+      rows[row] -= us;
+      rows[us == kShort ? AccountRow::launch : once] += us;
     }
     launch_now();
     work(kernel, kShort, "next");
@@ -260,6 +268,8 @@ class PlantedCapture {
   int stream_ = 7;
   int correlation_ = 0;
   bool calls_once_ = false;
+  bool is_lone_ = false;                            // no step is marked
+  bool warms_up_ = false;                           // only the first calls of an operator are long
   std::vector<std::pair<AccountRow, int>> causes_;  // of each step
   std::map<std::string, std::int64_t> kernels_;
 };

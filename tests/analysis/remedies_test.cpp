@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <vector>
+
 using namespace traceloom;
 
 TEST_CASE("remedies: what takes the time decides the advice, and N counts that alone") {
@@ -55,6 +57,50 @@ TEST_CASE("account: without devices, N and Longest are of the pieces of a row") 
   CHECK(account[AccountRow::host_operator].longest_ns == 300'000);
   CHECK(account[AccountRow::not_recorded].n == 3);
   CHECK(account[AccountRow::not_recorded].longest_ns == 200'000);
+}
+
+namespace {
+
+// A lone step in which the host goes on for these times, each in a call of aten::mm, before it
+// launches the second kernel.
+Verdict verdict_of_calls(const std::vector<int>& calls_us) {
+  TraceText trace;
+  trace.cat("cuda_runtime").x("cudaLaunchKernel", 0, 2, linked(1));
+  trace.cat("kernel").x("gemm", 2, 98, linked(1));
+  int now_us = 100;
+  for (const int us : calls_us) {
+    trace.cat("cpu_op").x("aten::mm", now_us, us);
+    now_us += us;
+  }
+  trace.cat("cuda_runtime").x("cudaLaunchKernel", now_us, 5, linked(2));
+  trace.cat("kernel").x("gemm", now_us + 5, 20'000, linked(2));
+  return verdict_of(trace);
+}
+
+}  // namespace
+
+TEST_CASE("account: an operator recurs in a lone step if its calls are alike") {
+  const auto gain_ns = [](const std::vector<int>& calls_us) {
+    return verdict_of_calls(calls_us).gains[Limit::host_operator].ns;
+  };
+  CHECK(gain_ns({300, 400, 500}) == 1'200'000);
+  // The median of four is the second shortest.
+  CHECK(gain_ns({300, 500, 300, 500}) == 1'600'000);
+  CHECK(gain_ns({300, 400}) == 0);
+  CHECK(gain_ns({900}) == 0);
+  // What the first calls take: the first of all, the first of each shape, long ones of later calls
+  // that are long as well.
+  CHECK(gain_ns({9000, 300, 300, 300, 300}) == 0);
+  CHECK(gain_ns({2453, 60, 1707, 60, 60, 1455, 60, 60, 229}) == 0);
+  CHECK(gain_ns({5000, 5000, 5000, 210, 210, 210}) == 0);
+  // The mean is twice the median, and a little more.
+  CHECK(gain_ns({300, 300, 1200}) == 1'800'000);
+  CHECK(gain_ns({300, 300, 1201}) == 0);
+  const Verdict warm_up = verdict_of_calls({9000, 300, 300, 300, 300});
+  CHECK(warm_up.kind == Limit::compute);
+  CHECK(warm_up.left_out.at(0) ==
+        "33.7 % in operators and calls of 200 us or more, and one step does not show that they "
+        "recur: aten::mm 10.200 ms");
 }
 
 TEST_CASE("account: one name with one innermost caller is one row, whatever is around the caller") {

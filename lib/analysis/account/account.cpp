@@ -20,6 +20,7 @@ namespace traceloom {
 namespace {
 
 constexpr double kWorthFrames = 0.005;  // share of steps from which frames are examined
+constexpr std::size_t kLeastCalls = 3;  // of an operator that recurs in a lone step
 constexpr std::size_t kMostCallers = 4;
 constexpr std::size_t kMostNames = 8;
 constexpr std::size_t kMostFrames = 3;
@@ -105,6 +106,7 @@ void join(NamedTime& sum, const NamedTime& more) {
   add_to(sum.ns, more.ns);
   sum.n += more.n;
   sum.steps += more.steps;
+  sum.recurs = sum.recurs && more.recurs;
   if (more.longest_ns > sum.longest_ns) sum.callers = more.callers;
   sum.longest_ns = std::max(sum.longest_ns, more.longest_ns);
 }
@@ -180,6 +182,10 @@ void keep_longest(Account& account) {
     if (names.size() > kMostNames) names.resize(kMostNames);
   }
   if (account.frames.size() > kMostFrames) account.frames.resize(kMostFrames);
+}
+
+bool shows_recurrence(const RankEvents& rank, std::size_t steps) {
+  return steps > 1 && rank.steps.kind != StepKind::none;
 }
 
 // Makes the account of one rank.
@@ -281,7 +287,41 @@ class AccountFinder {
     }
     // The other time is between two recordings.
     add(AccountRow::not_recorded, total_ns(rest_.all) - told_ns_);
+    const bool is_lone = !shows_recurrence(rank_, step_starts_.size());
+    const auto recurring = is_lone ? find_recurring() : std::set<std::string_view>();
     add_names(run_, rank_, std::move(pieces_), step_starts_, account_);
+    for (NamedTime& name : account_[AccountRow::host_operator].names)
+      name.recurs = !is_lone || recurring.contains(name.name);
+  }
+
+  // Returns the operators whose calls on a thread are alike: the median one has at least half of the
+  // time that the mean one has in pieces. What only first uses take is not alike.
+  std::set<std::string_view> find_recurring() const {
+    struct Times {
+      Intervals pieces;
+      std::vector<HostSpan> calls;
+    };
+    std::map<std::pair<std::uint32_t, std::string_view>, Times> operators;
+    for (const Piece& piece : pieces_)
+      if (piece.row == AccountRow::host_operator)
+        operators[{piece.span.track, piece.name}].pieces.push_back(piece.span.interval());
+    rank_.for_each_host([&](const HostSpan& span) {
+      const auto found = operators.find({span.track, run_.labels.name(span.label)});
+      if (found != operators.end() && holds_any(rest_.steps, span.interval()))
+        found->second.calls.push_back(span);
+    });
+    std::set<std::string_view> recurring;
+    for (auto& [key, times] : operators) {
+      remove_overlaps(times.calls);
+      IntervalLengths lengths(times.pieces);
+      std::vector<std::int64_t> each_ns;
+      for (const HostSpan& call : times.calls) each_ns.push_back(lengths.in(call.interval()));
+      std::ranges::sort(each_ns);
+      const std::size_t n = each_ns.size();
+      if (n >= kLeastCalls && 2 * Int128{each_ns[(n - 1) / 2]} * n >= total_ns(times.pieces))
+        recurring.insert(key.second);
+    }
+    return recurring;
   }
 
   void count(const WorkList& work, const GapKinds& kinds) {
@@ -442,12 +482,12 @@ void move_name(const NamedTime& name, AccountSum& from, AccountSum& to, bool kee
 }
 
 // Moves what does not recur to `once`, and calls that launch in most steps to `launch`.
-void sort_by_steps(Account& account, std::size_t steps, bool shows_recurrence) {
+void sort_by_steps(Account& account, std::size_t steps, bool has_several) {
   for (const AccountRow row : {AccountRow::host_call, AccountRow::host_operator}) {
     AccountSum& sum = account[row];
     const bool is_call = row == AccountRow::host_call;
     const std::size_t moved = std::erase_if(sum.names, [&](const NamedTime& name) {
-      const bool is_once = shows_recurrence ? 2 * name.steps < steps : is_call;
+      const bool is_once = has_several ? 2 * name.steps < steps : is_call || !name.recurs;
       const bool is_launch = is_call && is_launching(name.name);
       if (!is_once && !is_launch) return false;
       move_name(name, sum, account[is_once ? AccountRow::once : AccountRow::launch], is_once);
@@ -470,14 +510,14 @@ Account find_account(const Run& run, const std::vector<RankRoles>& roles,
   for (const Account& account : per_rank<Account>(run, ranks, find)) add(all, account);
   join_names(all);
   std::size_t steps = 0;
-  bool shows_recurrence = false;
+  bool has_several = false;
   for (const std::size_t rank : ranks) {
     StepSum counted;
     counted.add_counted(roles[rank].steps);
     steps += counted.count();
-    shows_recurrence |= counted.count() > 1 && run.ranks[rank].steps.kind != StepKind::none;
+    has_several |= shows_recurrence(run.ranks[rank], counted.count());
   }
-  sort_by_steps(all, steps, shows_recurrence);
+  sort_by_steps(all, steps, has_several);
   keep_longest(all);
   return all;
 }

@@ -10,8 +10,8 @@
 // launched nothing, it is what the thread did that launched the next work:
 // - profiler, capture: the profiler worked for itself, or the thread captured a graph
 // - host_operator, host_call: an operator without another one in it, or a call of the runtime, went
-//   on for 200 us or more: launching takes 5 to 50. Those in less than half of the steps, and calls
-//   without several marked steps, do not recur as far as is known: once
+//   on for 200 us or more: launching takes 5 to 50. Those in less than half of the steps are once;
+//   without several marked steps all calls are, and operators that do not recur (NamedTime)
 // - launch: any other operator or call
 // - host_code: Python alone
 // - idle: nothing that was recorded
@@ -74,6 +74,7 @@ struct NamedTime {
   std::size_t n = 0;
   std::size_t steps = 0;  // number of steps in which the row has that name, whoever the callers are
   std::int64_t longest_ns = 0;
+  bool recurs = true;  // false for operators whose calls in one step are not alike
 };
 // Returns the first of callers.
 inline std::string_view innermost_of(std::string_view callers) {

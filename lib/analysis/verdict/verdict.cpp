@@ -302,7 +302,7 @@ std::string why_left_out(const Findings& found) {
   constexpr std::pair<AccountRow, std::string_view> kReasons[] = {
       {AccountRow::outside, "before the first or after the last work of the device"},
       {AccountRow::capture, "a capture of a graph"},
-      {AccountRow::once, "in long operators and calls that most steps do not have"}};
+      {AccountRow::once, "in long operators and calls that are not known to recur"}};
   std::int64_t sum_ns = 0;
   for (const auto& [row, what] : kReasons) add_to(sum_ns, found.account[row].ns);
   if (found.is_lone_batch) add_to(sum_ns, found.account[AccountRow::dataloader].ns);
@@ -313,7 +313,9 @@ std::string why_left_out(const Findings& found) {
   if (found.is_lone_batch &&
       found.account[AccountRow::dataloader].ns > found.account[most->first].ns)
     return "most of the step is the wait for a single batch";
-  return fmt::format("most of the step is {}", most->second);
+  const bool is_most = found.basis.share(found.account[most->first].ns).share() > kMost;
+  return fmt::format("most of the step is {}{}", is_most ? "" : "in no gain, largely ",
+                     most->second);
 }
 
 std::string why_not_recorded(const Verdict& verdict, const Findings& found) {

@@ -66,8 +66,7 @@ inline constexpr std::array<LimitRow, kLimitCount> kLimits{{
      AccountRow::launch},
     {"host-operator",
      "gaps in which one operator of the host goes on for 200 us or more, without another one in "
-     "it, "
-     "in at least half of the steps",
+     "it, in at least half of the steps (of a lone step: in most of its calls)",
      AccountRow::host_operator},
     {"host-call",
      "gaps in which a call of the runtime that launches nothing goes on for 200 us or more, in at "

@@ -187,7 +187,7 @@ std::vector<std::string> left_out_of(const Findings& found) {
   add(account[AccountRow::capture].ns, "in which a graph is captured", AccountRow::capture);
   add(account[AccountRow::once].ns,
       of.steps == 1
-          ? "in calls of 200 us or more, and one step does not show what recurs"
+          ? "in operators and calls of 200 us or more, and one step does not show that they recur"
           : "in operators and calls that took 200 us or more in less than half of the steps",
       AccountRow::once);
   add(account[AccountRow::not_recorded].ns,
