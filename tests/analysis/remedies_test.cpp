@@ -136,3 +136,21 @@ TEST_CASE("account: a call has only its own time of a gap in which work is queue
   CHECK(verdict.gains[Limit::queued].ns == 800'000);
   CHECK(verdict.remedies.at(0).where == "cudaMemcpyAsync 400.000 us in aten::copy_");
 }
+
+TEST_CASE("remedies: a function that has less than most of the row is not alone") {
+  const auto remedy = [](int loss_us) {
+    TraceText trace;
+    trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+    trace.cat("cuda_runtime").x("cudaLaunchKernel", 0, 1, linked(1));
+    trace.x("cudaLaunchKernel", 890, 5, linked(2));
+    trace.cat("kernel").x("gemm", 2, 98, linked(1)).x("gemm", 900, 100, linked(2));
+    trace.cat("python_function").x("train.py(1): <module>", 0, 1000);
+    trace.x("train.py(9): loss", 110, loss_us).x("train.py(20): norm", 700, 100);
+    const Remedy found = verdict_of(trace).remedies.at(0);
+    return fmt::format("{}; {}", found.text, found.where);
+  };
+  CHECK(remedy(500) ==
+        "less Python in loss (train.py) and others: faster, compiled, or in workers; "
+        "loss (train.py) 500.000 us, norm (train.py) 100.000 us");
+  CHECK(remedy(590).starts_with("less Python in loss (train.py) and others"));
+}

@@ -37,15 +37,18 @@ bool may_compile(const DeviceFacts& facts) {
   return facts.has_torch && !facts.compiles;
 }
 
+// Returns a name of a row whose whole time is the gain.
+std::string name_in_row(std::string_view name, std::int64_t ns, const AccountSum& row) {
+  return short_name(name) + (ratio(ns, row.ns) < kMostOfRow ? " and others" : "");
+}
+
 // Returns the longest name of a row whose whole time is the gain, or else that word.
 std::string longest_of(AccountRow row, const Findings& found, const std::string& otherwise) {
-  const AccountSum& sum = found.account[row];
   std::map<std::string_view, std::int64_t> times;  // whoever the callers are
-  for (const NamedTime& one : sum.names) add_to(times[one.name], one.ns);
+  for (const NamedTime& one : found.account[row].names) add_to(times[one.name], one.ns);
   if (times.empty()) return otherwise;
   const auto longest = std::ranges::max_element(times, {}, [](auto& one) { return one.second; });
-  return short_name(longest->first) +
-         (ratio(longest->second, sum.ns) < kMostOfRow ? " and others" : "");
+  return name_in_row(longest->first, longest->second, found.account[row]);
 }
 
 Cure compute_cure(const Findings& found) {
@@ -90,8 +93,9 @@ Cure code_cure(const Findings& found) {
     return {fmt::format("less Python between launches{}",
                         may_compile(found.facts) ? " (torch.compile)" : ""),
             "tree"};
+  const FrameSum& frame = found.account.frames.front();
   return {fmt::format("less Python in {}: faster, compiled, or in workers",
-                      short_name(found.account.frames.front().text())),
+                      name_in_row(frame.text(), frame.ns, found.account[AccountRow::host_code])),
           "tree"};
 }
 
@@ -197,23 +201,25 @@ std::string where_of(Limit limit, const Verdict& verdict, const Findings& found)
                        step_text(verdict.gains[limit].ns, verdict.of));
   const AccountRow row = limit == Limit::compute ? AccountRow::host_operator : row_of(limit).row;
   if (row == AccountRow::count_) return {};
-  return names_text(found.account[row].names, verdict.of, kMostWhere);
-}
-
-// The gain of compute is that of one name.
-std::size_t largest_part_events(const Findings& found) {
-  return found.devices ? found.facts.longest_n
-                       : found.account[AccountRow::host_operator].longest().n;
+  std::vector<NamedTime> names = found.account[row].names;
+  if (row == AccountRow::host_code)
+    for (const FrameSum& frame : found.account.frames)
+      names.push_back({frame.text(), {}, frame.ns});
+  return names_text(names, verdict.of, kMostWhere);
 }
 
 Remedy remedy_of(Limit limit, const Verdict& verdict, const Findings& found) {
   Cure cure = cure_of(limit, found);
   const AccountRow row = row_of(limit).row;
+  std::size_t events = verdict.events[limit];
+  if (limit == Limit::compute)  // the gain is that of one name
+    events = found.devices ? found.facts.longest_n
+                           : found.account[AccountRow::host_operator].longest().n;
   return {.limit = limit,
           .text = std::move(cure.text),
           .see = cure.see,
           .gain = verdict.gains[limit],
-          .events = limit == Limit::compute ? largest_part_events(found) : verdict.events[limit],
+          .events = events,
           .longest_ns = row == AccountRow::count_ ? 0 : found.account[row].longest_ns,
           .where = where_of(limit, verdict, found),
           .status = verdict.status[limit]};
