@@ -154,3 +154,19 @@ TEST_CASE("remedies: a function that has less than most of the row is not alone"
         "loss (train.py) 500.000 us, norm (train.py) 100.000 us");
   CHECK(remedy(590).starts_with("less Python in loss (train.py) and others"));
 }
+
+TEST_CASE(
+    "remedies: computing is advised by the kernel that takes longest, and what its name says") {
+  const auto remedy = [](const char* name) {
+    TraceText trace;
+    trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000).cat("kernel");
+    for (int i = 0; i < 10; ++i) trace.x(name, 100 * i, 60).x("other", 100 * i + 60, 30);
+    return verdict_of(trace).remedies.at(0).text;
+  };
+  CHECK(remedy("nchwToNhwcKernel") == "a faster nchwToNhwcKernel");
+  CHECK(remedy("nvjet_tst_128x256_64x4") == "a faster nvjet_tst_128x256_64x4");
+  CHECK(remedy("volta_sgemm_64x64_nt") ==
+        "a faster volta_sgemm_64x64_nt: lower precision, tensor cores (its name shows none)");
+  CHECK(remedy("vectorized_elementwise_kernel") ==
+        "a faster vectorized_elementwise_kernel, or fused with others");
+}

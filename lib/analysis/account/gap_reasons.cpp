@@ -116,11 +116,7 @@ void remove_overlaps(std::vector<HostSpan>& spans) {
   spans = std::move(kept);
 }
 
-namespace {
-
-constexpr std::int64_t kNotKnown = -1;
-
-}  // namespace
+static constexpr std::int64_t kNotKnown = -1;
 
 GapKinds::GapKinds(const Run& run, const RankEvents& rank, const WorkList& work,
                    std::int64_t kernel_gap_ns)

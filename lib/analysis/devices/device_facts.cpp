@@ -3,7 +3,6 @@
 #include "analysis/devices/device_work.h"
 #include "analysis/work/work_names.h"
 #include "base/arithmetic.h"
-#include "base/ascii.h"
 #include "base/units.h"
 #include "per_rank/per_rank.h"
 #include "run/event_columns.h"
@@ -15,7 +14,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace traceloom {
@@ -53,21 +51,6 @@ LabelTimes sum_by_label(const Run& run, const std::vector<std::size_t>& ranks, V
   return all;
 }
 
-// Adds the facts in the name of a kernel, for the time of all kernels with that name.
-void add_kernel(std::string_view name, std::int64_t ns, DeviceFacts& facts) {
-  const std::string lower = to_lower(name);
-  if (has_any(Parts{"fp8", "e4m3", "e5m2", "float8", "f8f8", "mxfp4", "nvfp4", "e2m1"}, lower))
-    add_to(facts.fp8_ns, ns);
-  const std::optional<bool> tensor_cores = uses_tensor_cores(name);
-  const WorkType type = work_type("", name);
-  const bool is_eligible = tensor_cores == true || type == WorkType::gemm ||
-                           type == WorkType::conv || type == WorkType::conv_bwd ||
-                           type == WorkType::attention || type == WorkType::attention_bwd;
-  if (!is_eligible) return;
-  add_to(facts.eligible_ns, ns);
-  if (tensor_cores) add_to(*tensor_cores ? facts.tensor_ns : facts.plain_ns, ns);
-}
-
 void find_graphs(const Run& run, DeviceFacts& facts) {
   for (std::uint32_t label = 0; label < run.labels.size(); ++label) {
     const EventClass& kind = run.labels.kind(label);
@@ -101,7 +84,6 @@ bool is_training(const Run& run) {
 
 DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ranks, bool kernels,
                               const std::function<Intervals(std::size_t rank)>& steps_of) {
-  constexpr std::int64_t kLeastPart = 100;  // kernels below one hundredth are ignored
   DeviceFacts facts;
   find_graphs(run, facts);
   if (!kernels) return facts;
@@ -139,9 +121,6 @@ DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ra
   };
   for (const std::int64_t ns : per_rank<std::int64_t>(run, ranks, find_busy))
     add_to(facts.longest_busy_ns, ns);
-  for (const auto& [label, time] : times)
-    if (run.labels.kind(label).role == Role::kernel && time.ns > facts.kernel_ns / kLeastPart)
-      add_kernel(run.labels.name(label), time.ns, facts);
   return facts;
 }
 
@@ -287,6 +266,35 @@ std::vector<std::string> find_launching(const Run& run) {
   return names;
 }
 
+// The calls of a file that launch work.
+struct FileCalls {
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t least_id = std::numeric_limits<std::int64_t>::max();
+  std::int64_t most_id = std::numeric_limits<std::int64_t>::min();
+
+  void add(const CallSpan& call) {
+    first_ns = std::min(first_ns, call.start_ns);
+    least_id = std::min(least_id, call.correlation);
+    most_id = std::max(most_id, call.correlation);
+  }
+};
+
+// Returns whether the ids of launches begin again in a later file: a process counts them on, so
+// that the later file is of another process.
+bool has_several_processes(const RankEvents& rank) {
+  std::map<std::size_t, FileCalls> files;
+  for (const EventColumns& part : rank.own_parts())
+    for (const CallSpan& call : part.calls)
+      if (call.correlation != kNoId) files[part.file].add(call);
+  std::vector<FileCalls> in_time;
+  in_time.reserve(files.size());
+  for (const auto& [file, calls] : files) in_time.push_back(calls);
+  std::ranges::sort(in_time, {}, &FileCalls::first_ns);
+  for (std::size_t i = 1; i < in_time.size(); ++i)
+    if (in_time[i].least_id <= in_time[i - 1].most_id) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<UnknownRow> find_unknown_rows(const Run& run) {
@@ -343,39 +351,6 @@ void note_no_devices(const Run& run, Report& report, std::string_view what_follo
       fmt::format("{}: {}", rows.empty() ? "no device activity in these traces" : describe(rows),
                   what_follows));
 }
-
-namespace {
-
-// The calls of a file that launch work.
-struct FileCalls {
-  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t least_id = std::numeric_limits<std::int64_t>::max();
-  std::int64_t most_id = std::numeric_limits<std::int64_t>::min();
-
-  void add(const CallSpan& call) {
-    first_ns = std::min(first_ns, call.start_ns);
-    least_id = std::min(least_id, call.correlation);
-    most_id = std::max(most_id, call.correlation);
-  }
-};
-
-// Returns whether the ids of launches begin again in a later file: a process counts them on, so
-// that the later file is of another process.
-bool has_several_processes(const RankEvents& rank) {
-  std::map<std::size_t, FileCalls> files;
-  for (const EventColumns& part : rank.own_parts())
-    for (const CallSpan& call : part.calls)
-      if (call.correlation != kNoId) files[part.file].add(call);
-  std::vector<FileCalls> in_time;
-  in_time.reserve(files.size());
-  for (const auto& [file, calls] : files) in_time.push_back(calls);
-  std::ranges::sort(in_time, {}, &FileCalls::first_ns);
-  for (std::size_t i = 1; i < in_time.size(); ++i)
-    if (in_time[i].least_id <= in_time[i - 1].most_id) return true;
-  return false;
-}
-
-}  // namespace
 
 std::vector<std::int64_t> ranks_of_several_runs(const Run& run) {
   std::vector<std::int64_t> ranks;

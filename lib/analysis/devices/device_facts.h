@@ -32,12 +32,6 @@ struct DeviceFacts {
   std::size_t longest_n = 0;         // the number of these kernels
   std::int64_t copy_ns = 0;          // time of copies
   std::int64_t pageable_ns = 0;      // time of those from or to memory that is not pinned
-  std::int64_t fp8_ns = 0;           // time of those whose names mean numbers of at most 8 bits
-  // Time of kernels that multiply, convolve or attend: with tensor cores, and without, by their
-  // names.
-  std::int64_t tensor_ns = 0;
-  std::int64_t plain_ns = 0;
-  std::int64_t eligible_ns = 0;  // time of these, and of those whose names do not show it
 };
 
 // Looks at these ranks (indices into Run::ranks), and at the names of kernels only if `kernels`: at

@@ -15,8 +15,6 @@
 namespace traceloom {
 namespace {
 
-constexpr double kUsesTensorCores = 0.10;    // share of the time of kernels that could use them
-constexpr double kIsMultiplied = 0.10;       // share of the time of all kernels
 constexpr double kMostOfRow = 0.80;          // share of a row that its longest name has for itself
 constexpr std::uint64_t kManyLaunches = 20;  // a step; fewer gain nothing by a graph
 constexpr std::size_t kMostRemedies = 5;
@@ -55,19 +53,14 @@ Cure compute_cure(const Findings& found) {
   if (!found.devices)
     return {"a faster " + short_name(found.account[AccountRow::host_operator].longest().name),
             "summarize"};
-  const DeviceFacts& facts = found.facts;
-  if (facts.fp8_ns == 0 && ratio(facts.plain_ns, facts.kernel_ns) >= kIsMultiplied &&
-      ratio(facts.tensor_ns, facts.eligible_ns) < kUsesTensorCores)
-    return {"faster kernels: lower precision, tensor cores, fused operators", "kernels"};
-  // One kernel that is long already has nothing to be fused with.
-  if (facts.longest_ns > facts.kernel_ns - facts.longest_ns &&
-      facts.longest_ns > kLongPart * static_cast<std::int64_t>(facts.longest_n))
-    return {"a faster " + short_name(kernel_name(facts.longest)), "kernels"};
-  if (ratio(facts.eligible_ns, facts.kernel_ns) < kIsMultiplied)
-    return {fmt::format("fewer and faster kernels: fused operators{}",
-                        may_compile(facts) ? " (torch.compile)" : ""),
-            "kernels"};
-  return {"faster kernels: larger shapes, fused operators", "kernels"};
+  const std::string& kernel = found.facts.longest;
+  std::string text = "a faster " + short_name(kernel_name(kernel));
+  const WorkType type = work_type("", kernel);
+  if ((type == WorkType::gemm || type == WorkType::conv || type == WorkType::conv_bwd) &&
+      uses_tensor_cores(kernel) == false)
+    text += ": lower precision, tensor cores (its name shows none)";
+  if (type == WorkType::elementwise) text += ", or fused with others";
+  return {std::move(text), "kernels"};
 }
 
 // Graphs and compilers help if there are many launches with short gaps between them, and larger

@@ -368,25 +368,6 @@ void find_statuses(Verdict& verdict, const Findings& found) {
   verdict.status[Limit::inconclusive] = Status::cannot_tell;
 }
 
-}  // namespace
-
-Verdict find_verdict(const Findings& found) {
-  Verdict verdict;
-  find_shares(verdict, found);
-  find_kind(verdict, found);
-  doubt_kind(verdict, found);
-  take_out_programs(verdict, found);
-  name_rank(verdict, found);
-  find_statuses(verdict, found);
-  verdict.evidence = evidence_of(verdict, found);
-  verdict.left_out = left_out_of(found);
-  verdict.remedies = remedies_of(verdict, found);
-  verdict.next = next_of(verdict, found);
-  return verdict;
-}
-
-namespace {
-
 // The ranks of the job as far as the files say, 0 if none does.
 std::size_t find_stated_ranks(const Run& run) {
   std::size_t ranks = 0;
@@ -420,38 +401,6 @@ ByLimit<std::size_t> count_events(const Findings& found) {
   for (const Limit limit : kGapLimits) events[limit] = account[row_of(limit).row].n;
   return events;
 }
-
-}  // namespace
-
-Findings::Findings(const Run& run)
-    : roles(find_main_roles(run)),
-      collectives(run),
-      waits(find_waits(run, roles, collectives)),
-      straggler(find_straggler(run, roles, waits)),
-      loader(judge_loader(run, roles, waits, straggler)),
-      basis(choose_basis(run, roles, straggler, loader)),
-      lost_all(basis.steps.count() == 0 &&
-               std::any_of(run.ranks.begin(), run.ranks.end(),
-                           [](const RankEvents& rank) { return rank.steps.lost > 0; })),
-      devices(has_devices(run)),
-      has_frames(std::ranges::any_of(run.ranks, &RankEvents::has_frames)),
-      trains(may_be(basis, Role::communication) && is_training(run)),
-      world_size(std::max(run.ranks.size(), find_stated_ranks(run))),
-      is_alone(is_one_of_some(run, basis)),
-      account(find_account(run, roles, basis.ranks)),
-      stages(devices || lacks_ranks()
-                 ? find_stage_waits(run, collectives, roles, basis.ranks, lacks_ranks())
-                 : StageWaits()),
-      facts(devices ? find_device_facts(run, basis.ranks,
-                                        may_be(basis, Role::kernel) || may_be(basis, Role::memcpy),
-                                        [&](std::size_t rank) { return roles[rank].counted(); })
-                    : DeviceFacts()),
-      events(count_events(*this)),
-      is_lone_batch(traceloom::is_lone_batch(run, basis)),
-      doubts(run),
-      programs_ns(find_programs_ns(run, basis)) {}
-
-namespace {
 
 double bound_share(std::int64_t ns, const StepShare& share) {
   return StepShare{ns, share.of_ns, share.of}.share();
@@ -516,16 +465,55 @@ GateResult judge_gain(Limit limit, double most, const Verdict& verdict) {
   return {GateAnswer::unknown, "gain:" + not_measured(limit, share.unknown_since)};
 }
 
-GateResult judge_time(const LimitGate& gate, const Verdict& verdict) {
-  if (gate.of_gain) return judge_gain(gate.limit, *gate.share, verdict);
-  return gate.share ? judge_share(gate.limit, *gate.share, verdict)
-                    : judge_verdict(gate.limit, verdict);
-}
-
 }  // namespace
 
+Verdict find_verdict(const Findings& found) {
+  Verdict verdict;
+  find_shares(verdict, found);
+  find_kind(verdict, found);
+  doubt_kind(verdict, found);
+  take_out_programs(verdict, found);
+  name_rank(verdict, found);
+  find_statuses(verdict, found);
+  verdict.evidence = evidence_of(verdict, found);
+  verdict.left_out = left_out_of(found);
+  verdict.remedies = remedies_of(verdict, found);
+  verdict.next = next_of(verdict, found);
+  return verdict;
+}
+
+Findings::Findings(const Run& run)
+    : roles(find_main_roles(run)),
+      collectives(run),
+      waits(find_waits(run, roles, collectives)),
+      straggler(find_straggler(run, roles, waits)),
+      loader(judge_loader(run, roles, waits, straggler)),
+      basis(choose_basis(run, roles, straggler, loader)),
+      lost_all(basis.steps.count() == 0 &&
+               std::any_of(run.ranks.begin(), run.ranks.end(),
+                           [](const RankEvents& rank) { return rank.steps.lost > 0; })),
+      devices(has_devices(run)),
+      has_frames(std::ranges::any_of(run.ranks, &RankEvents::has_frames)),
+      trains(may_be(basis, Role::communication) && is_training(run)),
+      world_size(std::max(run.ranks.size(), find_stated_ranks(run))),
+      is_alone(is_one_of_some(run, basis)),
+      account(find_account(run, roles, basis.ranks)),
+      stages(devices || lacks_ranks()
+                 ? find_stage_waits(run, collectives, roles, basis.ranks, lacks_ranks())
+                 : StageWaits()),
+      facts(devices ? find_device_facts(run, basis.ranks,
+                                        may_be(basis, Role::kernel) || may_be(basis, Role::memcpy),
+                                        [&](std::size_t rank) { return roles[rank].counted(); })
+                    : DeviceFacts()),
+      events(count_events(*this)),
+      is_lone_batch(traceloom::is_lone_batch(run, basis)),
+      doubts(run),
+      programs_ns(find_programs_ns(run, basis)) {}
+
 GateResult judge(const LimitGate& gate, const Verdict& verdict) {
-  GateResult result = judge_time(gate, verdict);
+  GateResult result = gate.of_gain ? judge_gain(gate.limit, *gate.share, verdict)
+                      : gate.share ? judge_share(gate.limit, *gate.share, verdict)
+                                   : judge_verdict(gate.limit, verdict);
   const bool is_of_gaps = std::ranges::find(kGapLimits, gate.limit) != kGapLimits.end();
   if (result.answer == GateAnswer::passes && verdict.is_left_out && is_of_gaps)
     return {GateAnswer::unknown, not_measured(gate.limit, verdict.why)};

@@ -89,6 +89,38 @@ void add_delay_lines(const Verdict& verdict, const Findings& found,
                                    to_string(straggler.cause), straggler.why));
 }
 
+constexpr std::string_view kOfPrograms =
+    "the traces do not show how much of a program is computing";
+
+// The limits about which nothing is known if the device is not understood.
+constexpr Limit kOfDevice[] = {Limit::memory,    Limit::launch_bound, Limit::host_operator,
+                               Limit::host_call, Limit::host_code,    Limit::blocked,
+                               Limit::queued,    Limit::turn_around,  Limit::profiler,
+                               Limit::idle,      Limit::compute};
+
+bool is_compute_known(const Verdict& verdict) {
+  const LimitShare& compute = verdict.shares[Limit::compute];
+  constexpr std::int64_t kHalf = 2;
+  return compute.least_ns >= compute.of_ns / kHalf;
+}
+
+bool may_be(const Verdict& verdict, Limit limit) {
+  return verdict.kind == limit ||
+         std::ranges::find(verdict.possible, limit) != verdict.possible.end();
+}
+
+bool is_of_programs(const Verdict& verdict, const Findings& found) {
+  return may_be(verdict, Limit::compute) && !found.doubts.programs.empty() &&
+         !is_compute_known(verdict);
+}
+
+// What the host does of computing and communication is no more than launching it.
+bool is_of_launches(const Verdict& verdict, const Findings& found) {
+  return !found.doubts.not_recorded.empty() &&
+         (may_be(verdict, Limit::compute) || may_be(verdict, Limit::communication) ||
+          may_be(verdict, Limit::host_call));
+}
+
 }  // namespace
 
 std::string percent_text(const StepShare& share) {
@@ -196,42 +228,6 @@ std::vector<std::string> left_out_of(const Findings& found) {
       AccountRow::not_recorded);
   return lines;
 }
-
-namespace {
-
-constexpr std::string_view kOfPrograms =
-    "the traces do not show how much of a program is computing";
-
-// The limits about which nothing is known if the device is not understood.
-constexpr Limit kOfDevice[] = {Limit::memory,    Limit::launch_bound, Limit::host_operator,
-                               Limit::host_call, Limit::host_code,    Limit::blocked,
-                               Limit::queued,    Limit::turn_around,  Limit::profiler,
-                               Limit::idle,      Limit::compute};
-
-bool is_compute_known(const Verdict& verdict) {
-  const LimitShare& compute = verdict.shares[Limit::compute];
-  constexpr std::int64_t kHalf = 2;
-  return compute.least_ns >= compute.of_ns / kHalf;
-}
-
-bool may_be(const Verdict& verdict, Limit limit) {
-  return verdict.kind == limit ||
-         std::ranges::find(verdict.possible, limit) != verdict.possible.end();
-}
-
-bool is_of_programs(const Verdict& verdict, const Findings& found) {
-  return may_be(verdict, Limit::compute) && !found.doubts.programs.empty() &&
-         !is_compute_known(verdict);
-}
-
-// What the host does of computing and communication is no more than launching it.
-bool is_of_launches(const Verdict& verdict, const Findings& found) {
-  return !found.doubts.not_recorded.empty() &&
-         (may_be(verdict, Limit::compute) || may_be(verdict, Limit::communication) ||
-          may_be(verdict, Limit::host_call));
-}
-
-}  // namespace
 
 std::int64_t find_programs_ns(const Run& run, const StepBasis& basis) {
   const auto find = [&](std::size_t rank) {
