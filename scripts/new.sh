@@ -35,8 +35,8 @@ new_command() {
   place=$(sed -n "s/.*(CommandGroup::$group, \([0-9]*\), .*/\1/p" tools/trace_stats/command_*.cpp | sort -n | tail -n 1)
   place=$((${place:-0} + 10))
 
-  local from=(report.h report.cpp command.cpp test.cpp page.md)
-  local to=("lib/analysis/reports/${name}_report.h" "lib/analysis/reports/${name}_report.cpp"
+  local from=(report.cpp command.cpp test.cpp page.md)
+  local to=("lib/analysis/reports/${name}_report.cpp"
     "tools/trace_stats/command_$name.cpp" "tests/analysis/${name}_report_test.cpp" "docs/commands/$command.md")
   for file in "${to[@]}" "testdata/cli/stats-$command"{,-json,-help}; do
     [ ! -e "$file" ] || refuse "new command: $file exists"
@@ -46,6 +46,11 @@ new_command() {
     fill "$templates/command/${from[i]}" > "${to[i]}"
     echo "wrote ${to[i]}"
   done
+  # Its declaration becomes the last of all.
+  local declarations=lib/analysis/reports/reports.h others
+  others=$(head -n -1 "$declarations")
+  printf '%s\n\n%s\n\n}  // namespace traceloom\n' "$others" "$(fill "$templates/command/report.h")" > "$declarations"
+  echo "wrote $declarations"
   local case arguments
   while IFS='|' read -r case arguments; do
     mkdir -p "testdata/cli/stats-$command$case"

@@ -1,6 +1,6 @@
 #include "page/sections.h"
 
-#include "analysis/reports/tree_report.h"
+#include "analysis/reports/reports.h"
 #include "base/units.h"
 
 #include <fmt/format.h>

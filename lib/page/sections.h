@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/report.h"
-#include "analysis/reports/bottleneck_report.h"
+#include "analysis/reports/reports.h"
 #include "analysis/waits/step_roles.h"
 #include "page/html/figures.h"
 #include "page/html/html_writer.h"

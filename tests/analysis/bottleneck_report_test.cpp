@@ -1,7 +1,4 @@
-#include "analysis/reports/bottleneck_report.h"
-
-#include "analysis/reports/dataloader_report.h"
-#include "analysis/reports/steps_report.h"
+#include "analysis/reports/reports.h"
 #include "analysis/verdict/verdict_words.h"
 #include "support/job_traces.h"
 #include "support/report_cells.h"

@@ -1,6 +1,6 @@
 #include "oracle/call_tree.h"
 
-#include "analysis/reports/tree_report.h"
+#include "analysis/reports/reports.h"
 #include "support/random_host.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

@@ -1,7 +1,7 @@
 // comm for kernels with few details of their own: it finds the details in the range of the host
 // that launched them, in the ranks of their groups, and in the other end of a message.
 #include "analysis/collectives/collectives.h"
-#include "analysis/reports/comm_report.h"
+#include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

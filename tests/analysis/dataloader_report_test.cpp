@@ -1,5 +1,4 @@
-#include "analysis/reports/dataloader_report.h"
-
+#include "analysis/reports/reports.h"
 #include "support/job_traces.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

@@ -1,10 +1,6 @@
 // Devices that are understood, and those that are not: testdata/devices, worked out by hand.
 #include "analysis/devices/device_facts.h"
-#include "analysis/reports/bottleneck_report.h"
-#include "analysis/reports/gpu_report.h"
-#include "analysis/reports/info_report.h"
-#include "analysis/reports/kernels_report.h"
-#include "analysis/reports/steps_report.h"
+#include "analysis/reports/reports.h"
 #include "analysis/verdict/verdict_words.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

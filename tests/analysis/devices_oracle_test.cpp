@@ -1,8 +1,5 @@
 // gpu, idle, launch and memcpy against the slow, obvious answers, over random traces.
-#include "analysis/reports/gpu_report.h"
-#include "analysis/reports/idle_report.h"
-#include "analysis/reports/launch_report.h"
-#include "analysis/reports/memcpy_report.h"
+#include "analysis/reports/reports.h"
 #include "oracle/devices.h"
 #include "support/merge_texts.h"
 #include "support/random_devices.h"

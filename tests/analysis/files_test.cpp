@@ -1,6 +1,4 @@
-#include "analysis/reports/check_report.h"
-#include "analysis/reports/info_report.h"
-#include "analysis/reports/steps_report.h"
+#include "analysis/reports/reports.h"
 #include "support/job_traces.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

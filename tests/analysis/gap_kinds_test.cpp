@@ -1,5 +1,5 @@
 #include "analysis/devices/device_work.h"
-#include "analysis/reports/idle_report.h"
+#include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

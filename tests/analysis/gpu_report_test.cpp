@@ -1,5 +1,4 @@
-#include "analysis/reports/gpu_report.h"
-
+#include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

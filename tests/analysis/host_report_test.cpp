@@ -1,6 +1,5 @@
-#include "analysis/reports/host_report.h"
-
 #include "analysis/memory/counter_series.h"
+#include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

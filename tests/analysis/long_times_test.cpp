@@ -2,13 +2,7 @@
 // takes every command.
 #include "support/long_times.h"
 
-#include "analysis/reports/comm_report.h"
-#include "analysis/reports/dataloader_report.h"
-#include "analysis/reports/info_report.h"
-#include "analysis/reports/kernels_report.h"
-#include "analysis/reports/memcpy_report.h"
-#include "analysis/reports/ops_report.h"
-#include "analysis/reports/steps_report.h"
+#include "analysis/reports/reports.h"
 #include "base/arithmetic.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

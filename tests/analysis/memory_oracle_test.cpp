@@ -1,7 +1,6 @@
 // Compares memory and host with their slow twins, over generated traces.
 #include "analysis/memory/device_memory.h"
-#include "analysis/reports/host_report.h"
-#include "analysis/reports/memory_report.h"
+#include "analysis/reports/reports.h"
 #include "oracle/memory.h"
 #include "support/merge_texts.h"
 #include "support/report_cells.h"

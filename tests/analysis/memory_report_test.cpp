@@ -1,7 +1,6 @@
-#include "analysis/reports/memory_report.h"
-
 #include "analysis/memory/device_memory.h"
 #include "analysis/numbers.h"
+#include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

@@ -1,9 +1,7 @@
 // Jobs in which a known rank or part was slowed: ../shared/traces/multirank.
 #include "analysis/findings/loader_waits.h"
 #include "analysis/findings/straggler.h"
-#include "analysis/reports/bottleneck_report.h"
-#include "analysis/reports/dataloader_report.h"
-#include "analysis/reports/steps_report.h"
+#include "analysis/reports/reports.h"
 #include "input/input_list.h"
 #include "run/run.h"
 #include "support/report_cells.h"

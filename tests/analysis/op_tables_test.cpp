@@ -1,6 +1,5 @@
 // Kernels and operators: the properties that separate rows, and a comparison with the oracle.
-#include "analysis/reports/kernels_report.h"
-#include "analysis/reports/ops_report.h"
+#include "analysis/reports/reports.h"
 #include "oracle/call_tree.h"
 #include "oracle/json_value.h"
 #include "support/random_host.h"

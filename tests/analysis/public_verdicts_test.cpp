@@ -21,12 +21,7 @@
 //   - missing ranks of the job are reported, one rank alone is no verdict of communication, and
 //     neither is a host that gives work to a device that was not recorded
 //   - what remedies name is in the tree
-#include "analysis/reports/bottleneck_report.h"
-#include "analysis/reports/comm_report.h"
-#include "analysis/reports/gpu_report.h"
-#include "analysis/reports/idle_report.h"
-#include "analysis/reports/steps_report.h"
-#include "analysis/reports/tree_report.h"
+#include "analysis/reports/reports.h"
 #include "base/problems.h"
 #include "oracle/json_value.h"
 #include "run/run.h"

@@ -2,9 +2,7 @@
 #include "analysis/findings/straggler.h"
 
 #include "analysis/findings/loader_waits.h"
-#include "analysis/reports/bottleneck_report.h"
-#include "analysis/reports/comm_report.h"
-#include "analysis/reports/stragglers_report.h"
+#include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/simulated_job.h"

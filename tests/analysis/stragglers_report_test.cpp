@@ -1,6 +1,5 @@
-#include "analysis/reports/stragglers_report.h"
-
 #include "analysis/findings/straggler.h"
+#include "analysis/reports/reports.h"
 #include "support/job_traces.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

@@ -1,7 +1,5 @@
 #include "analysis/collectives/collectives.h"
-#include "analysis/reports/comm_report.h"
-#include "analysis/reports/kernels_report.h"
-#include "analysis/reports/ops_report.h"
+#include "analysis/reports/reports.h"
 #include "analysis/work/work_names.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"

@@ -1,5 +1,4 @@
-#include "analysis/reports/gpu_report.h"
-#include "analysis/reports/steps_report.h"
+#include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "truth_checks.h"
 

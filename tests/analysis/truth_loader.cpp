@@ -1,6 +1,4 @@
-#include "analysis/reports/bottleneck_report.h"
-#include "analysis/reports/dataloader_report.h"
-#include "analysis/reports/gpu_report.h"
+#include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "truth_checks.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/reports/memory_report.h"
+#include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "truth_checks.h"
 

@@ -1,7 +1,6 @@
 // Numbers of several commands: collectives as tb_plugin shows them, spans and the merge of
 // Composer, stragglers.
-#include "analysis/reports/comm_report.h"
-#include "analysis/reports/stragglers_report.h"
+#include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "truth_checks.h"
 

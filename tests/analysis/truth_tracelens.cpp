@@ -1,6 +1,5 @@
 // TraceLens' tables of operators and kernels, and tb_plugin's numbers on tensor cores.
-#include "analysis/reports/kernels_report.h"
-#include "analysis/reports/ops_report.h"
+#include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "truth_checks.h"
 

@@ -1,9 +1,5 @@
 // Two runs of one job in one command, whose steps have the same numbers.
-#include "analysis/reports/bottleneck_report.h"
-#include "analysis/reports/gpu_report.h"
-#include "analysis/reports/idle_report.h"
-#include "analysis/reports/kernels_report.h"
-#include "analysis/reports/stragglers_report.h"
+#include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

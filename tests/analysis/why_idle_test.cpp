@@ -1,5 +1,5 @@
 // The statements of `bottleneck` about idle devices, and the statements that it must not make.
-#include "analysis/reports/bottleneck_report.h"
+#include "analysis/reports/reports.h"
 #include "analysis/work/call_tree.h"
 #include "oracle/json_value.h"
 #include "support/report_cells.h"

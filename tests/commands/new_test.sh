@@ -19,6 +19,7 @@ rm -rf "$scratch"
 mkdir -p "$scratch"/{lib/analysis/reports,tests/analysis,docs/commands,testdata/cli,tools}
 cp -r "$source_dir"/{dev,scripts} "$scratch"
 cp -r "$source_dir/tools/trace_stats" "$scratch/tools"
+cp "$source_dir/lib/analysis/reports/reports.h" "$scratch/lib/analysis/reports"
 cd "$scratch" || exit 2
 
 # refused WORDS...: the task ends with 2, a sentence, and no new file.
@@ -55,11 +56,11 @@ SAID
 
 ./dev new command what-if files > said || fail "new command what-if: exit $?"
 diff <(sed -n 's/^wrote //p' said) - << 'FILES' || fail "other files (above)"
-lib/analysis/reports/what_if_report.h
 lib/analysis/reports/what_if_report.cpp
 tools/trace_stats/command_what_if.cpp
 tests/analysis/what_if_report_test.cpp
 docs/commands/what-if.md
+lib/analysis/reports/reports.h
 testdata/cli/stats-what-if/cmd
 testdata/cli/stats-what-if-json/cmd
 testdata/cli/stats-what-if-help/cmd

@@ -18,7 +18,7 @@ fi
 in_file "$page" "^# trace-stats $command\$" "heading '# trace-stats $command'"
 in_file "$page" '^\*\*.' 'question in bold letters below its heading'
 for part in Example Options; do in_file "$page" "^## $part\$" "part '## $part'"; done
-for file in "$page" "lib/analysis/reports/${name}_report."{h,cpp} "tools/trace_stats/command_$name.cpp" "tests/analysis/${name}_report_test.cpp"; do
+for file in "$page" lib/analysis/reports/{reports.h,"${name}_report.cpp"} "tools/trace_stats/command_$name.cpp" "tests/analysis/${name}_report_test.cpp"; do
   left=$(grep -n -s 'WRITE:' "$source_dir/$file" | head -n 1)
   [ -z "$left" ] || fail "$file has parts that ./dev new left to write: line $left"
 done
@@ -36,9 +36,8 @@ if has TRACE && has --format; then
   cases '.*--help' 'with --help'
   cases '.*--format json' 'with --format json'
   for part in JSON 'What it cannot tell'; do in_file "$page" "^## $part\$" "part '## $part'"; done
-  header=analysis/reports/${name}_report.h
-  if [ -f "$source_dir/lib/$header" ]; then
-    grep -l -r -F "\"$header\"" "$source_dir/tests" --include='*_test.cpp' > found || fail "no unit test in tests/ includes $header"
+  if [ -f "$source_dir/lib/analysis/reports/${name}_report.cpp" ]; then
+    grep -l -r "\b${name}_report(" "$source_dir/tests" --include='*_test.cpp' > found || fail "no unit test in tests/ calls ${name}_report()"
   fi
 fi
 finish

@@ -1,5 +1,5 @@
 // trace-stats bottleneck: what limits the run.
-#include "analysis/reports/bottleneck_report.h"
+#include "analysis/reports/reports.h"
 #include "analysis/verdict/verdict.h"
 #include "base/problems.h"
 #include "common/command_line.h"

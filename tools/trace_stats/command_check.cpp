@@ -1,5 +1,5 @@
 // trace-stats check: what is wrong with each file.
-#include "analysis/reports/check_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 

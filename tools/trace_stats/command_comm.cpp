@@ -1,5 +1,5 @@
 // trace-stats comm: how fast collectives are, and who comes late to them.
-#include "analysis/reports/comm_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 

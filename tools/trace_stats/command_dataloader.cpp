@@ -1,5 +1,5 @@
 // trace-stats dataloader: whether the input is what limits the run.
-#include "analysis/reports/dataloader_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 

@@ -1,5 +1,5 @@
 // trace-stats gpu: how busy the devices are.
-#include "analysis/reports/gpu_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 

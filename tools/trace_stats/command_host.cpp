@@ -1,5 +1,5 @@
 // trace-stats host: what the machine did during the training.
-#include "analysis/reports/host_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "common/option_values.h"
 #include "trace_stats/analysis_command.h"

@@ -1,5 +1,5 @@
 // trace-stats idle: why the devices wait.
-#include "analysis/reports/idle_report.h"
+#include "analysis/reports/reports.h"
 #include "base/problems.h"
 #include "base/units.h"
 #include "common/command_spec.h"

@@ -1,5 +1,5 @@
 // trace-stats info: what is in each file.
-#include "analysis/reports/info_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 

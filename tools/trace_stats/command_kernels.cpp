@@ -1,5 +1,5 @@
 // trace-stats kernels: which kernels take the time of the devices.
-#include "analysis/reports/kernels_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "common/option_values.h"
 #include "trace_stats/analysis_command.h"

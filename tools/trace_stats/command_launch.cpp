@@ -1,5 +1,5 @@
 // trace-stats launch: whether the host launches work fast enough.
-#include "analysis/reports/launch_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 

@@ -1,5 +1,5 @@
 // trace-stats longest: the longest spans of a run.
-#include "analysis/reports/longest_report.h"
+#include "analysis/reports/reports.h"
 #include "base/problems.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"

@@ -1,5 +1,5 @@
 // trace-stats memcpy: what devices copy and fill, and how fast.
-#include "analysis/reports/memcpy_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "common/option_values.h"
 #include "trace_stats/analysis_command.h"

@@ -1,5 +1,5 @@
 // trace-stats memory: what memory is used for.
-#include "analysis/reports/memory_report.h"
+#include "analysis/reports/reports.h"
 #include "base/problems.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"

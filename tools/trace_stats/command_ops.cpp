@@ -1,5 +1,5 @@
 // trace-stats ops: which operators take the time.
-#include "analysis/reports/ops_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "common/option_values.h"
 #include "trace_stats/analysis_command.h"

@@ -1,5 +1,5 @@
 // trace-stats steps: each step's time split into roles.
-#include "analysis/reports/steps_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 

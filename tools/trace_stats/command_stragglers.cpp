@@ -1,5 +1,5 @@
 // trace-stats stragglers: which rank the others wait for.
-#include "analysis/reports/stragglers_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 

@@ -1,5 +1,5 @@
 // trace-stats tree: what was called within what, by thread, with times of host and devices.
-#include "analysis/reports/tree_report.h"
+#include "analysis/reports/reports.h"
 #include "base/ascii.h"
 #include "base/problems.h"
 #include "common/command_spec.h"

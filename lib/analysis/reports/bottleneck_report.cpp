@@ -1,9 +1,6 @@
-#include "analysis/reports/bottleneck_report.h"
-
 #include "analysis/numbers.h"
-#include "analysis/reports/steps_report.h"
+#include "analysis/reports/reports.h"
 #include "analysis/verdict/verdict_words.h"
-#include "analysis/waits/step_roles.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 #include "per_rank/per_rank.h"

@@ -1,6 +1,4 @@
-#include "analysis/reports/check_report.h"
-
-#include "analysis/reports/info_report.h"
+#include "analysis/reports/reports.h"
 #include "output/json_writer.h"
 #include "table/columns.h"
 
@@ -8,7 +6,6 @@
 
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace traceloom {
 namespace {

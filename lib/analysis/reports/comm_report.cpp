@@ -1,7 +1,6 @@
-#include "analysis/reports/comm_report.h"
-
 #include "analysis/collectives/collectives.h"
 #include "analysis/numbers.h"
+#include "analysis/reports/reports.h"
 #include "base/arithmetic.h"
 #include "table/columns.h"
 
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <compare>
 #include <map>
-#include <optional>
 
 namespace traceloom {
 namespace {

@@ -1,10 +1,6 @@
-#include "analysis/reports/dataloader_report.h"
-
-#include "analysis/findings/loader_waits.h"
 #include "analysis/findings/straggler.h"
 #include "analysis/numbers.h"
-#include "analysis/reports/steps_report.h"
-#include "analysis/waits/step_roles.h"
+#include "analysis/reports/reports.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 #include "per_rank/per_rank.h"
@@ -14,7 +10,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 
 namespace traceloom {
 namespace {

@@ -1,7 +1,5 @@
-#include "analysis/reports/gpu_report.h"
-
 #include "analysis/devices/device_facts.h"
-#include "analysis/waits/step_roles.h"
+#include "analysis/reports/reports.h"
 #include "per_rank/per_rank.h"
 #include "run/event_columns.h"
 #include "run/steps.h"
@@ -9,10 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <string>
 #include <utility>
 
 namespace traceloom {

@@ -1,7 +1,5 @@
-#include "analysis/reports/host_report.h"
-
 #include "analysis/memory/counter_series.h"
-#include "analysis/waits/step_roles.h"
+#include "analysis/reports/reports.h"
 #include "per_rank/per_rank.h"
 #include "table/columns.h"
 

@@ -1,9 +1,7 @@
-#include "analysis/reports/idle_report.h"
-
-#include "analysis/account/gap_reasons.h"
 #include "analysis/devices/device_facts.h"
 #include "analysis/devices/device_work.h"
 #include "analysis/numbers.h"
+#include "analysis/reports/reports.h"
 #include "base/arithmetic.h"
 #include "output/json_writer.h"
 #include "per_rank/per_rank.h"
@@ -15,9 +13,7 @@
 #include <array>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
 #include <tuple>
 #include <utility>
 

@@ -1,6 +1,5 @@
-#include "analysis/reports/info_report.h"
-
 #include "analysis/devices/device_facts.h"
+#include "analysis/reports/reports.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
 #include "table/columns.h"

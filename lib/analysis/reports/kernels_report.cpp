@@ -1,8 +1,7 @@
-#include "analysis/reports/kernels_report.h"
-
 #include "analysis/devices/device_facts.h"
 #include "analysis/numbers.h"
 #include "analysis/operators.h"
+#include "analysis/reports/reports.h"
 #include "analysis/work/launching_host.h"
 #include "analysis/work/work_names.h"
 #include "base/arithmetic.h"
@@ -15,13 +14,10 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace traceloom {
 namespace {

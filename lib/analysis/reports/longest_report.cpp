@@ -1,11 +1,9 @@
-#include "analysis/reports/longest_report.h"
-
+#include "analysis/reports/reports.h"
 #include "per_rank/per_rank.h"
 #include "table/columns.h"
 
 #include <algorithm>
 #include <tuple>
-#include <vector>
 
 namespace traceloom {
 namespace {

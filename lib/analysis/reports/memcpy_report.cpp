@@ -1,7 +1,6 @@
-#include "analysis/reports/memcpy_report.h"
-
 #include "analysis/devices/device_facts.h"
 #include "analysis/numbers.h"
+#include "analysis/reports/reports.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
 #include "run/event_columns.h"

@@ -1,8 +1,7 @@
-#include "analysis/reports/memory_report.h"
-
 #include "analysis/memory/counter_series.h"
 #include "analysis/memory/device_memory.h"
 #include "analysis/numbers.h"
+#include "analysis/reports/reports.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 #include "per_rank/per_rank.h"

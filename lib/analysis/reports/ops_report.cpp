@@ -1,7 +1,6 @@
-#include "analysis/reports/ops_report.h"
-
 #include "analysis/numbers.h"
 #include "analysis/operators.h"
+#include "analysis/reports/reports.h"
 #include "analysis/work/work_names.h"
 #include "base/arithmetic.h"
 #include "output/json_writer.h"
@@ -10,7 +9,6 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace traceloom {
 namespace {

@@ -1,10 +1,7 @@
-#include "analysis/reports/steps_report.h"
-
 #include "analysis/devices/device_facts.h"
-#include "analysis/findings/loader_waits.h"
 #include "analysis/numbers.h"
+#include "analysis/reports/reports.h"
 #include "analysis/waits/rank_waits.h"
-#include "analysis/waits/step_roles.h"
 
 #include <fmt/format.h>
 

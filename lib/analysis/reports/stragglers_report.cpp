@@ -1,19 +1,11 @@
-#include "analysis/reports/stragglers_report.h"
-
 #include "analysis/findings/straggler.h"
-#include "analysis/reports/steps_report.h"
-#include "analysis/waits/step_roles.h"
+#include "analysis/reports/reports.h"
 #include "base/arithmetic.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 #include "table/columns.h"
 
 #include <fmt/format.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
 
 namespace traceloom {
 namespace {

@@ -1,5 +1,4 @@
-#include "analysis/reports/tree_report.h"
-
+#include "analysis/reports/reports.h"
 #include "base/arithmetic.h"
 #include "output/json_writer.h"
 #include "table/columns.h"
@@ -8,10 +7,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace traceloom {
 namespace {

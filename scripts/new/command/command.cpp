@@ -1,5 +1,5 @@
 // trace-stats @COMMAND@: WRITE: what it answers.
-#include "analysis/reports/@NAME@_report.h"
+#include "analysis/reports/reports.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 

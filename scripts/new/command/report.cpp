@@ -1,4 +1,4 @@
-#include "analysis/reports/@NAME@_report.h"
+#include "analysis/reports/reports.h"
 
 #include "per_rank/per_rank.h"
 #include "table/columns.h"

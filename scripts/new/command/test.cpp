@@ -1,4 +1,4 @@
-#include "analysis/reports/@NAME@_report.h"
+#include "analysis/reports/reports.h"
 
 #include "support/report_cells.h"
 #include "support/run_texts.h"
