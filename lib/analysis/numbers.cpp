@@ -1,7 +1,5 @@
 #include "analysis/numbers.h"
 
-#include "base/arithmetic.h"
-
 #include <cmath>
 
 namespace traceloom {

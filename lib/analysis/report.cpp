@@ -1,7 +1,6 @@
 #include "analysis/report.h"
 
 #include "output/json_writer.h"
-#include "table/table.h"
 #include "table/table_formats.h"
 
 #include <fmt/format.h>

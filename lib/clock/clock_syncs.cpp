@@ -1,6 +1,5 @@
 #include "clock/clock_syncs.h"
 
-#include "base/arithmetic.h"
 #include "base/units.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include "clock/paired_rounds.h"
 
 #include "base/arithmetic.h"
-#include "clock/clock_syncs.h"
 
 #include <algorithm>
 #include <cmath>

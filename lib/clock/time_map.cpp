@@ -1,8 +1,6 @@
 #include "clock/time_map.h"
 
-#include <algorithm>
 #include <iterator>
-#include <limits>
 #include <utility>
 
 namespace traceloom {

@@ -12,8 +12,6 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <optional>
-#include <set>
 #include <tuple>
 
 namespace traceloom {

@@ -8,11 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace traceloom {

@@ -9,7 +9,6 @@
 #include "record/c/c_api_support.h"
 #include "record/engine/engine.h"
 #include "record/files/trace_file.h"
-#include "record/names/name_template.h"
 #include "record/names/session_place.h"
 #include "record/support/process_support.h"
 
@@ -21,13 +20,11 @@
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <set>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <unistd.h>

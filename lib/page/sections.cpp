@@ -1,6 +1,5 @@
 #include "page/sections.h"
 
-#include "analysis/reports/reports.h"
 #include "base/units.h"
 
 #include <fmt/format.h>

@@ -4,7 +4,6 @@
 #include "base/ascii.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
-#include "event/event.h"
 #include "select/selection.h"
 
 #include <cstring>

@@ -1,13 +1,10 @@
 #include "run/event_class.h"
 
 #include "base/ascii.h"
-#include "event/event_side.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
-#include <cstdint>
 #include <iterator>
 #include <string>
 

@@ -9,7 +9,6 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <tuple>
 
 namespace traceloom {
 namespace {

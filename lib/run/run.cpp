@@ -5,16 +5,11 @@
 #include "run/event_collector.h"
 #include "run/gather_events.h"
 #include "run/impossible_work.h"
-#include "run/steps.h"
-#include "team/team.h"
 #include "team/wire.h"
 
 #include <algorithm>
 #include <atomic>
 #include <future>
-#include <map>
-#include <optional>
-#include <set>
 #include <type_traits>
 #include <utility>
 

@@ -3,7 +3,6 @@
 #include "run/launches.h"
 #include "run/run.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <map>

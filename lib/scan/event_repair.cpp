@@ -10,7 +10,6 @@
 #include <array>
 #include <bit>
 #include <bitset>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>

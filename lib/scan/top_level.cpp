@@ -3,14 +3,11 @@
 #include "base/ascii.h"
 #include "base/json_string.h"
 #include "base/json_walk.h"
-#include "base/problems.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <utility>
-#include <vector>
 
 namespace traceloom {
 namespace {

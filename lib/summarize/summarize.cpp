@@ -1,9 +1,7 @@
 #include "summarize/summarize.h"
 
 #include "base/arithmetic.h"
-#include "base/problems.h"
 #include "base/string_table.h"
-#include "base/units.h"
 #include "event/event_side.h"
 #include "run/run.h"
 #include "scan/scan_files.h"

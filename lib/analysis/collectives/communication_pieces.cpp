@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <string_view>
 
 namespace traceloom {
 namespace {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 
 namespace traceloom {
 namespace {

@@ -1,6 +1,5 @@
 #include "analysis/waits/step_roles.h"
 
-#include "analysis/numbers.h"
 #include "analysis/waits/rank_waits.h"
 #include "analysis/work/call_tree.h"
 #include "analysis/work/work_names.h"

@@ -3,7 +3,6 @@
 #include "analysis/collectives/collectives.h"
 #include "analysis/memory/device_memory.h"
 #include "analysis/operators.h"
-#include "analysis/waits/step_roles.h"
 #include "analysis/work/launching_host.h"
 #include "base/string_table.h"
 #include "comparison/judge/judge.h"
@@ -19,7 +18,6 @@
 #include <numeric>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
 namespace traceloom {
 namespace {

@@ -1,7 +1,6 @@
 #include "identity/evidence/event_marks.h"
 
 #include "base/arithmetic.h"
-#include "base/ascii.h"
 #include "base/json_walk.h"
 #include "event/event_side.h"
 #include "json/json_document.h"

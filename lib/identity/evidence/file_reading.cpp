@@ -2,8 +2,6 @@
 
 #include "base/json_walk.h"
 #include "event/event_timing.h"
-#include "identity/evidence/merge_notes.h"
-#include "identity/evidence/recorder_evidence.h"
 #include "json/json_document.h"
 
 #include <algorithm>

@@ -1,11 +1,9 @@
 #include "merge/passes/merge_inputs.h"
 
 #include "base/units.h"
-#include "identity/capture/capture.h"
 #include "merge/planning/make_plan.h"
 #include "merge/survey/linked_events.h"
 #include "merge/survey/selection.h"
-#include "merge/survey/survey_visitor.h"
 #include "team/wire.h"
 
 #include <fmt/format.h>

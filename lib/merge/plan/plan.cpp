@@ -4,8 +4,6 @@
 #include "flows/flow_arrows.h"
 #include "identity/evidence/event_tally.h"
 
-#include <algorithm>
-
 namespace traceloom {
 namespace {
 

@@ -2,7 +2,6 @@
 
 #include "merge/rows/shown_rows.h"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 

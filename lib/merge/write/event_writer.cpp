@@ -1,8 +1,6 @@
 #include "merge/write/event_writer.h"
 
 #include "base/arithmetic.h"
-#include "event/event_timing.h"
-#include "merge/edits/event_edit.h"
 #include "merge/edits/field_edits.h"
 #include "scan/event_repair.h"
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
 #include <tuple>
 #include <unordered_set>
 #include <utility>

@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <utility>
 
 namespace traceloom::record {

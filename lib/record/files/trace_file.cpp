@@ -1,7 +1,6 @@
 #include "record/files/trace_file.h"
 
 #include "base/problems.h"
-#include "output/file_sink.h"
 #include "output/sink.h"
 #include "record/support/process_support.h"
 

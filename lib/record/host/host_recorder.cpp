@@ -9,7 +9,6 @@
 #include <chrono>
 #include <stdexcept>
 #include <unistd.h>
-#include <utility>
 
 namespace traceloom::record {
 namespace {
