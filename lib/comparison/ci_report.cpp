@@ -1,5 +1,5 @@
 #include "base/units.h"
-#include "comparison/compare_report.h"
+#include "comparison/comparison.h"
 #include "table/table.h"
 #include "table/table_formats.h"
 

@@ -1,6 +1,5 @@
-#include "comparison/compare_report.h"
-
 #include "base/units.h"
+#include "comparison/comparison.h"
 #include "comparison/judge/judge.h"
 #include "output/json_writer.h"
 #include "table/columns.h"

@@ -1,6 +1,5 @@
 #include "comparison/captures/capture.h"
 
-#include "comparison/compare_report.h"
 #include "comparison/comparison.h"
 #include "input/input_list.h"
 

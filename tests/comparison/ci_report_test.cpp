@@ -1,4 +1,4 @@
-#include "comparison/compare_report.h"
+#include "comparison/comparison.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,5 @@
 #include "comparison/captures/compared_steps.h"
 
-#include "comparison/compare_report.h"
 #include "comparison/comparison.h"
 #include "support/run_texts.h"
 #include "support/trace_text.h"

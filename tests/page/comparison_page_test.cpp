@@ -1,4 +1,4 @@
-#include "comparison/compare_report.h"
+#include "comparison/comparison.h"
 #include "page/page.h"
 #include "page/read_for_page.h"
 #include "page/step_grid.h"

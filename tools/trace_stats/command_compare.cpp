@@ -5,7 +5,7 @@
 #include "common/option_values.h"
 #include "common/run_tool.h"
 #include "common/terminal.h"
-#include "comparison/compare_report.h"
+#include "comparison/comparison.h"
 #include "trace_stats/commands.h"
 #include "trace_stats/read_captures.h"
 #include "trace_stats/write_output.h"

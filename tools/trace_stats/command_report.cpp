@@ -3,7 +3,7 @@
 #include "common/command_spec.h"
 #include "common/run_tool.h"
 #include "common/serve.h"
-#include "comparison/compare_report.h"
+#include "comparison/comparison.h"
 #include "input/input_list.h"
 #include "merge/merger.h"
 #include "page/page.h"

@@ -1,7 +1,6 @@
-#include "comparison/captures/step_contents.h"
-
 #include "analysis/work/work_names.h"
 #include "base/ascii.h"
+#include "comparison/captures/capture.h"
 #include "per_rank/per_rank.h"
 
 #include <algorithm>
