@@ -4,7 +4,7 @@
 #include "base/json_walk.h"
 #include "event/event_timing.h"
 #include "scan/event_key.h"
-#include "scan/event_walk.h"
+#include "scan/event_scanner.h"
 
 #include <algorithm>
 #include <array>
