@@ -129,7 +129,7 @@ constexpr auto kHorovod = std::to_array<std::string_view>(
      "NCCL_", "MPI_", "GLOO_", "CCL_", "DDL_", "WAIT_FOR_", "MEMCPY_IN_", "MEMCPY_OUT_",
      "INIT_NCCL", "INIT_FUSION_BUFFER"});
 
-// Statistics (event_side.h) and analyses must agree on which categories are work of a device.
+// Statistics (event_side()) and analyses must agree on which categories are work of a device.
 static_assert(std::ranges::all_of(kCategories, [](const CategoryRow& row) {
   return row.place == EventPlace::nowhere ||
          (row.place == EventPlace::device) == is_device_category(row.category);

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/by_enum.h"
-#include "event/event_side.h"
+#include "event/event.h"
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "run/impossible_work.h"
 
 #include "base/ascii.h"
-#include "event/event_side.h"
+#include "event/event.h"
 #include "identity/evidence/event_marks.h"
 #include "run/launches.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/arithmetic.h"
 #include "base/string_table.h"
-#include "event/event_side.h"
+#include "event/event.h"
 #include "run/run.h"
 #include "scan/scan_files.h"
 #include "team/wire.h"

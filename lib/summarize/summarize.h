@@ -32,7 +32,7 @@
 namespace traceloom {
 
 // The properties that separate rows; at least one is set. If rows are grouped by name, a range of
-// the host and its copy on a device are two rows (event_side.h), because their categories differ.
+// the host and its copy on a device are two rows (event_side()), because their categories differ.
 // Spans without a category whose row belongs to a device have "(device row)" for it.
 struct SummaryGrouping {
   bool name = false;

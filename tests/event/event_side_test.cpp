@@ -1,4 +1,4 @@
-#include "event/event_side.h"
+#include "event/event.h"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 
 #include "base/arithmetic.h"
 #include "base/json_walk.h"
-#include "event/event_side.h"
+#include "event/event.h"
 #include "json/json_document.h"
 
 #include <algorithm>

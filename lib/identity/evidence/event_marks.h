@@ -90,7 +90,7 @@ class RowNames {
   void add(const Event& event);
   void append(const RowNames& later);
   void clear();
-  // Whether a row is one of a device by the table of producers (event/event_side.h).
+  // Whether a row is one of a device by the table of producers (event/event.h).
 
   // Returns decoded names; `pid` and `tid` are results of canonical_id(). What has no name in the
   // metadata is called by its pid or tid if that is a string. A process whose labels are those of a

@@ -2,7 +2,6 @@
 
 #include "base/ascii.h"
 #include "event/event.h"
-#include "event/event_side.h"
 
 #include <fmt/format.h>
 
