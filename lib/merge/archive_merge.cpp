@@ -7,7 +7,6 @@
 #include "merge/write/write_visitor.h"
 #include "output/file_sink.h"
 #include "output/json_writer.h"
-#include "output/packed_sink.h"
 #include "output/sink.h"
 
 #include <fmt/format.h>

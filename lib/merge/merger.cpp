@@ -8,7 +8,7 @@
 #include "merge/passes/merge_inputs.h"
 #include "merge/write/write_visitor.h"
 #include "output/file_sink.h"
-#include "output/packed_sink.h"
+#include "output/sink.h"
 #include "team/team.h"
 #include "team/wire.h"
 

@@ -1,4 +1,4 @@
-#include "output/packed_sink.h"
+#include "output/sink.h"
 
 #if TRACELOOM_HAVE_ISAL
 #include "base/wide_registers.h"

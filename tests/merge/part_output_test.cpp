@@ -3,7 +3,7 @@
 #include "base/problems.h"
 #include "merge/order/merge_output.h"
 #include "output/file_sink.h"
-#include "output/packed_sink.h"
+#include "output/sink.h"
 #include "support/gzip_text.h"
 #include "support/random_text.h"
 #include "support/temporary_folder.h"

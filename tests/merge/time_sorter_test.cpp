@@ -1,6 +1,6 @@
 #include "merge/order/merge_output.h"
 #include "output/file_sink.h"
-#include "output/packed_sink.h"
+#include "output/sink.h"
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>

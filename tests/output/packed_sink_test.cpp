@@ -1,6 +1,5 @@
-#include "output/packed_sink.h"
-
 #include "base/problems.h"
+#include "output/sink.h"
 #include "support/gzip_text.h"
 #include "support/memory_sink.h"
 #include "support/random_text.h"

@@ -1,5 +1,5 @@
 // These tests check what becomes of a recording when its files cannot be written.
-#include "output/packed_sink.h"
+#include "output/sink.h"
 #include "record/c/traceloom.h"
 #include "record/files/trace_file.h"
 #include "record/recorded.h"

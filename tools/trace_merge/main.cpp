@@ -7,7 +7,7 @@
 #include "common/terminal.h"
 #include "merge/merger.h"
 #include "output/file_sink.h"
-#include "output/packed_sink.h"
+#include "output/sink.h"
 #include "trace_merge/merge_options.h"
 #include "trace_merge/merge_report.h"
 

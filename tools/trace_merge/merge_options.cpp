@@ -8,7 +8,7 @@
 #include "common/option_values.h"
 #include "common/run_tool.h"
 #include "input/input_list.h"
-#include "output/packed_sink.h"
+#include "output/sink.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include "common/command_line.h"
 #include "common/command_spec.h"
 #include "common/terminal.h"
-#include "output/packed_sink.h"
+#include "output/sink.h"
 #include "record/files/trace_file.h"
 #include "record/names/trace_folder.h"
 #include "record/recorder.h"

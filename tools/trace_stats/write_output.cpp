@@ -3,7 +3,7 @@
 #include "common/command_line.h"
 #include "common/terminal.h"
 #include "output/file_sink.h"
-#include "output/packed_sink.h"
+#include "output/sink.h"
 #include "trace_stats/commands.h"
 
 #include <CLI/CLI.hpp>

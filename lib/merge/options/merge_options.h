@@ -198,7 +198,7 @@ struct MergeOptions {
   MergeFormat format = MergeFormat::json;
   unsigned threads = 0;                          // 0: as many as there are cores
   std::optional<std::uint64_t> max_memory = {};  // bytes; see plan_memory()
-  int level = 0;  // of the compression, 1 to 9; 0: output/packed_sink.h chooses
+  int level = 0;  // of the compression, 1 to 9; 0: output/sink.h chooses
   std::size_t max_tracks = kMostTracks;
   std::size_t max_open_begins = kMostOpenBegins;
   PlanOptions plan = {};

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/string_table.h"
-#include "output/packed_sink.h"
+#include "output/sink.h"
 
 #include <cstddef>
 #include <cstdint>

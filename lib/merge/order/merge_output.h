@@ -3,7 +3,6 @@
 #pragma once
 
 #include "merge/order/event_block.h"
-#include "output/packed_sink.h"
 #include "output/sink.h"
 
 #include <cstddef>

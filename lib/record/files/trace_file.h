@@ -15,7 +15,7 @@
 
 #include "base/file_system.h"
 #include "output/file_sink.h"
-#include "output/packed_sink.h"
+#include "output/sink.h"
 
 #include <cstddef>
 #include <cstdint>
