@@ -1,6 +1,6 @@
 #include "merge/rows/track_sources.h"
 
-#include "merge/rows/shown_rows.h"
+#include "merge/rows/track_plan.h"
 
 #include <set>
 #include <utility>
