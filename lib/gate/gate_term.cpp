@@ -2,7 +2,7 @@
 
 #include "base/problems.h"
 #include "base/units.h"
-#include "input/open.h"
+#include "input/byte_source.h"
 
 #include <fmt/format.h>
 

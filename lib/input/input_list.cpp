@@ -3,7 +3,7 @@
 #include "base/ascii.h"
 #include "base/file_system.h"
 #include "base/problems.h"
-#include "input/open.h"
+#include "input/byte_source.h"
 
 #include <fmt/format.h>
 

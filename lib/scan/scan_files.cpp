@@ -1,6 +1,6 @@
 #include "scan/scan_files.h"
 
-#include "input/open.h"
+#include "input/byte_source.h"
 #include "scan/list_reader.h"
 
 #include <oneapi/tbb/global_control.h>

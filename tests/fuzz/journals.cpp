@@ -2,7 +2,7 @@
 // input is a list of damages to a journal that a killed process has left.
 #include "base/json_string.h"
 #include "fuzz/fuzz.h"
-#include "input/open.h"
+#include "input/byte_source.h"
 #include "record/dead_journals.h"
 #include "record/journal/recover.h"
 #include "support/memory_source.h"

@@ -1,6 +1,5 @@
 #include "base/problems.h"
 #include "input/byte_source.h"
-#include "input/open.h"
 #include "support/gzip_text.h"
 #include "support/memory_source.h"
 #include "support/temporary_folder.h"

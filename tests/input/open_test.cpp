@@ -1,6 +1,5 @@
-#include "input/open.h"
-
 #include "base/problems.h"
+#include "input/byte_source.h"
 #include "support/gzip_text.h"
 #include "support/memory_source.h"
 #include "support/random_text.h"

@@ -1,6 +1,6 @@
 // These tests check what only the interface for C does; tests/package/train_merged.c is a program
 // in C.
-#include "input/open.h"
+#include "input/byte_source.h"
 #include "node_merge/traceloom_node_merge.h"
 #include "record/names/run_place.h"
 #include "record/recorded.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json_string.h"
-#include "input/open.h"
+#include "input/byte_source.h"
 #include "record/recorder.h"
 #include "support/temporary_folder.h"
 

@@ -3,8 +3,8 @@
 #include "analysis/numbers.h"
 #include "base/ascii.h"
 #include "base/problems.h"
+#include "input/byte_source.h"
 #include "input/input_list.h"
-#include "input/open.h"
 
 #include <algorithm>
 #include <cmath>

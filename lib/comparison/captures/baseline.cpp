@@ -6,8 +6,8 @@
 #include "base/problems.h"
 #include "base/string_table.h"
 #include "comparison/judge/judge.h"
+#include "input/byte_source.h"
 #include "input/input_list.h"
-#include "input/open.h"
 #include "json/json_document.h"
 #include "output/json_writer.h"
 

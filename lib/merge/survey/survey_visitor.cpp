@@ -5,7 +5,7 @@
 #include "base/problems.h"
 #include "flows/flow_arrows.h"
 #include "identity/evidence/recorder_evidence.h"
-#include "input/open.h"
+#include "input/byte_source.h"
 #include "input/zstd_source.h"
 #include "json/json_document.h"
 #include "merge/edits/args_edits.h"

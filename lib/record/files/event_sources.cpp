@@ -4,7 +4,7 @@
 #include "base/ascii.h"
 #include "event/event.h"
 #include "event/event_timing.h"
-#include "input/open.h"
+#include "input/byte_source.h"
 #include "scan/event_repair.h"
 #include "scan/event_scanner.h"
 #include "scan/list_reader.h"
