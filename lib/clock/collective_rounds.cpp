@@ -1,7 +1,6 @@
 #include "clock/collective_rounds.h"
 
 #include "base/arithmetic.h"
-#include "clock/paired_rounds.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,5 @@
-#include "clock/paired_rounds.h"
-
 #include "base/arithmetic.h"
+#include "clock/collective_rounds.h"
 
 #include <algorithm>
 #include <cmath>

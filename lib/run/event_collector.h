@@ -1,6 +1,7 @@
 // Gathers the columns of all files.
 #pragma once
 
+#include "base/problems.h"
 #include "base/string_table.h"
 #include "flows/flow_arrows.h"
 #include "identity/evidence/event_marks.h"
@@ -9,6 +10,7 @@
 #include "run/impossible_work.h"
 #include "run/run.h"
 #include "scan/scan_files.h"
+#include "team/team.h"
 
 #include <cstddef>
 #include <memory>
@@ -77,5 +79,24 @@ class EventCollector : public FileVisitor {
   DisplacedEnds displaced_ends_;       // likewise
   OverlongWork overlong_;              // of that file
 };
+
+// share_readings(), settle_ranks(): give what the processes of a team have read to those that work
+// with it.
+//
+//   scan_files(paths, collector, {.files = own});
+//   share_readings(team, own, collector);
+//   settle_ranks(team, ranks, false);                  // of the files that this process has read
+//   if (team.is_first()) use(ranks);                   // of all files
+
+// Gives all processes what each has read, except the columns, which stay where they are. `own` are
+// the files that this process has read; all collectors have the same number of files. The numbers
+// of labels, tracks and details are the same on all processes: those that one process would give.
+void share_readings(Team& team, const FileBlock& own, EventCollector& collector);
+
+// Brings the events of each rank to one process: the first that has any or, without `spread`,
+// process 0, which holds one message at a time besides the columns. `ranks` are those of the files
+// that this process has read; afterwards they are those of all processes, in the same order on
+// each.
+void settle_ranks(Team& team, std::vector<RankEvents>& ranks, bool spread);
 
 }  // namespace traceloom

@@ -1,5 +1,4 @@
-#include "run/gather_events.h"
-
+#include "run/event_collector.h"
 #include "team/wire.h"
 
 #include <cstdint>

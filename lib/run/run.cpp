@@ -3,7 +3,6 @@
 #include "base/arithmetic.h"
 #include "identity/capture/capture.h"
 #include "run/event_collector.h"
-#include "run/gather_events.h"
 #include "run/impossible_work.h"
 #include "team/wire.h"
 

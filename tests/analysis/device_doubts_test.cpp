@@ -1,5 +1,5 @@
 // Devices that are understood, and those that are not: testdata/devices, worked out by hand.
-#include "analysis/devices/device_facts.h"
+#include "analysis/devices/device_work.h"
 #include "analysis/reports/reports.h"
 #include "analysis/verdict/verdict_words.h"
 #include "support/report_cells.h"

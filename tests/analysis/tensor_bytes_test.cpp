@@ -1,4 +1,4 @@
-#include "analysis/collectives/communication_pieces.h"
+#include "analysis/collectives/collectives.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,5 @@
 #include "clock/collective_rounds.h"
 
-#include "clock/paired_rounds.h"
-
 #include <doctest/doctest.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-#include "identity/clocks/clock_checks.h"
+#include "identity/clocks/clock_plan.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,6 @@
-#include "merge/write/event_writer.h"
-
 #include "merge/planning/make_plan.h"
 #include "merge/survey/survey_visitor.h"
+#include "merge/write/write_visitor.h"
 #include "support/print_texts.h"
 #include "support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "merge/edits/args_edits.h"
+#include "merge/edits/field_edits.h"
 #include "support/merged_case.h"
 #include "support/print_texts.h"
 

@@ -1,6 +1,6 @@
 #include "trace_stats/read_captures.h"
 
-#include "analysis/devices/device_facts.h"
+#include "analysis/devices/device_work.h"
 #include "analysis/report.h"
 #include "base/problems.h"
 #include "base/units.h"

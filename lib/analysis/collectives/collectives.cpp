@@ -1,6 +1,5 @@
 #include "analysis/collectives/collectives.h"
 
-#include "analysis/collectives/communication_pieces.h"
 #include "analysis/work/work_names.h"
 
 #include <fmt/format.h>

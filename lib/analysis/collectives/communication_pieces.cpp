@@ -1,5 +1,4 @@
-#include "analysis/collectives/communication_pieces.h"
-
+#include "analysis/collectives/collectives.h"
 #include "analysis/numbers.h"
 #include "analysis/work/launching_host.h"
 #include "analysis/work/work_names.h"

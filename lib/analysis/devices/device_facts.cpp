@@ -1,5 +1,3 @@
-#include "analysis/devices/device_facts.h"
-
 #include "analysis/devices/device_work.h"
 #include "analysis/work/work_names.h"
 #include "base/arithmetic.h"

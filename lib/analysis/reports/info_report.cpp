@@ -1,4 +1,4 @@
-#include "analysis/devices/device_facts.h"
+#include "analysis/devices/device_work.h"
 #include "analysis/reports/reports.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"

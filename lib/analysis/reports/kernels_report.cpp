@@ -1,4 +1,4 @@
-#include "analysis/devices/device_facts.h"
+#include "analysis/devices/device_work.h"
 #include "analysis/numbers.h"
 #include "analysis/operators.h"
 #include "analysis/reports/reports.h"

@@ -1,4 +1,3 @@
-#include "analysis/devices/device_facts.h"
 #include "analysis/devices/device_work.h"
 #include "analysis/numbers.h"
 #include "analysis/reports/reports.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/account/account.h"
-#include "analysis/devices/device_facts.h"
+#include "analysis/devices/device_work.h"
 #include "analysis/findings/loader_waits.h"
 #include "analysis/findings/straggler.h"
 #include "analysis/waits/rank_waits.h"

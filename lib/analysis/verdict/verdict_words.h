@@ -36,7 +36,7 @@ std::vector<Remedy> remedies_of(const Verdict& verdict, const Findings& found);
 std::string next_of(const Verdict& verdict, const Findings& found);
 
 // These limit a verdict about devices that are not understood, or of which only whole programs are
-// known (device_facts.h).
+// known (device_work.h).
 
 // Returns the time of whole programs in the counted steps of the basis.
 std::int64_t find_programs_ns(const Run& run, const StepBasis& basis);

@@ -1,5 +1,4 @@
 #include "analysis/collectives/collectives.h"
-#include "analysis/collectives/communication_pieces.h"
 #include "analysis/waits/rank_waits.h"
 #include "analysis/work/work_names.h"
 #include "base/arithmetic.h"

@@ -1,7 +1,6 @@
-#include "identity/clocks/clock_checks.h"
-
 #include "base/arithmetic.h"
 #include "base/units.h"
+#include "identity/clocks/clock_plan.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,6 @@
 #include "identity/clocks/clock_plan.h"
 
 #include "base/arithmetic.h"
-#include "identity/clocks/clock_checks.h"
-#include "identity/clocks/collective_clock.h"
 
 #include <fmt/format.h>
 

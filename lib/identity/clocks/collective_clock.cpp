@@ -1,9 +1,7 @@
-#include "identity/clocks/collective_clock.h"
-
 #include "base/arithmetic.h"
 #include "base/units.h"
 #include "clock/collective_rounds.h"
-#include "identity/clocks/clock_checks.h"
+#include "identity/clocks/clock_plan.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

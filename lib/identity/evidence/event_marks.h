@@ -142,7 +142,7 @@ class SyncMarks {
 };
 
 // CollectiveMarks: the times at which the rank of a file took part in collectives and messages,
-// gathered event by event. They serve to align clocks (collective_clock.h).
+// gathered event by event. They serve to align clocks (align_by_collectives).
 //
 //   CollectiveMarks marks;
 //   marks.add(event, time_event(event, problems));          // any event; most cost one compare

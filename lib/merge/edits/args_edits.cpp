@@ -1,9 +1,8 @@
-#include "merge/edits/args_edits.h"
-
 #include "base/json_string.h"
 #include "base/json_walk.h"
 #include "event/event.h"
 #include "event/event_timing.h"
+#include "merge/edits/field_edits.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,6 @@
 #include "input/byte_source.h"
 #include "input/zstd_source.h"
 #include "json/json_document.h"
-#include "merge/edits/args_edits.h"
 #include "merge/edits/field_edits.h"
 #include "merge/facts/ids.h"
 #include "merge/frame/frame.h"

@@ -1,7 +1,6 @@
-#include "merge/write/event_writer.h"
-
 #include "base/arithmetic.h"
 #include "merge/edits/field_edits.h"
+#include "merge/write/write_visitor.h"
 #include "scan/event_repair.h"
 
 #include <functional>

@@ -1,7 +1,7 @@
 #include "merge/write/write_visitor.h"
 
 #include "base/units.h"
-#include "merge/edits/args_edits.h"
+#include "merge/edits/field_edits.h"
 #include "merge/frame/frame.h"
 
 #include <fmt/format.h>
