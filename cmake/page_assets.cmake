@@ -1,14 +1,24 @@
 # The style and scripts of the report page as literals of C++, with their hashes: lib/page/assets.h says what for.
 set(folder ${CMAKE_CURRENT_SOURCE_DIR}/page/assets)
-foreach(asset IN ITEMS "kPageStyle page.css" "kPageScript page.js" "kTimelineScript timeline.js")
+# The modules of the script are one element, in this order: each uses what stands before it, and the last one starts.
+set(style page.css)
+set(script page.js tables.js heat.js flame.js timeline.js hands.js search.js contract.js start.js)
+foreach(asset IN ITEMS "kPageStyle style" "kPageScript script")
   separate_arguments(asset)
   list(GET asset 0 name)
-  list(GET asset 1 file)
-  file(READ ${folder}/${file} text)
+  list(GET asset 1 files)
+  set(text "")
+  foreach(file IN LISTS ${files})
+    file(READ ${folder}/${file} part)
+    string(APPEND text "${part}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${file})
+  endforeach()
+  # Lines that are only a comment, and indentation, are a quarter of the script.
+  string(REGEX REPLACE "\n *//[^\n]*" "" text "${text}")
+  string(REGEX REPLACE "\n +" "\n" text "${text}")
   # The hash is that of the element's whole content.
   string(SHA256 hash "${text}")
   string(APPEND definitions "const PageAsset ${name}{R\"asset(${text})asset\", \"${hash}\"};\n")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${file})
 endforeach()
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/page_assets.cpp @ONLY CONTENT
 "#include \"page/assets.h\"

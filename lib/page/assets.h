@@ -1,4 +1,4 @@
-// The page's style and scripts, from the files in assets/, with their hashes for the page's policy.
+// The page's style and script, from the files in assets/, with their hashes for the page's policy.
 // CMake writes their definitions (cmake/page_assets.cmake).
 #pragma once
 
@@ -13,6 +13,5 @@ struct PageAsset {
 
 extern const PageAsset kPageStyle;
 extern const PageAsset kPageScript;
-extern const PageAsset kTimelineScript;
 
 }  // namespace traceloom

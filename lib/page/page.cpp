@@ -15,11 +15,11 @@ std::string hash_of(const PageAsset& asset) {
   return "'sha256-" + base64(bytes_of_hex(asset.sha256)) + "'";
 }
 
-// Nothing is fetched, sent, framed or run but the style and the two scripts of this page.
+// Nothing is fetched, sent, framed or run but the style and the script of this page.
 std::string policy() {
   return fmt::format(
-      "default-src 'none'; script-src {} {}; style-src {}; base-uri 'none'; form-action 'none'",
-      hash_of(kPageScript), hash_of(kTimelineScript), hash_of(kPageStyle));
+      "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
+      hash_of(kPageScript), hash_of(kPageStyle));
 }
 
 void write_asset(HtmlWriter& html, std::string_view element, const PageAsset& asset) {
@@ -81,7 +81,6 @@ void end_page(HtmlWriter& html, const std::vector<PageSource>& sources) {
   }
   html.raw("</footer>\n");
   write_asset(html, "script", kPageScript);
-  write_asset(html, "script", kTimelineScript);
   html.raw("</body>\n</html>\n");
 }
 
@@ -110,11 +109,14 @@ std::string framed_page(
 }  // namespace
 
 PageSide make_page_side(const Run& run, PageSide side, const std::optional<PageTree>& tree) {
+  CollectivesOfRun collectives(run);
   // The tables of one run need no copy.
   PageRun page{side,
                run,
                tree,
                find_all_roles(run),
+               collectives.get(),
+               find_waits(run, find_main_roles(run), collectives),
                bottleneck_report(run),
                side.side.empty() ? nullptr : &side.tables};
   for (const PageSection& section : kPageSections) {

@@ -1,5 +1,6 @@
 #include "page/sections.h"
 
+#include "analysis/reports/reports.h"
 #include "base/units.h"
 
 #include <fmt/format.h>

@@ -2,8 +2,10 @@
 // of calls.
 #pragma once
 
+#include "analysis/collectives/collectives.h"
 #include "analysis/report.h"
 #include "analysis/reports/reports.h"
+#include "analysis/waits/rank_waits.h"
 #include "analysis/waits/step_roles.h"
 #include "page/html/figures.h"
 #include "page/html/html_writer.h"
@@ -39,9 +41,11 @@ inline constexpr std::size_t kMostBars = 48;
 inline constexpr std::size_t kMostColumns = 120;
 inline constexpr std::size_t kMostCurvePoints = 200;
 inline constexpr std::size_t kMostCurves = 12;
+// Bytes of the names that the page's search knows.
+inline constexpr std::size_t kMostNamesBytes = 200'000;
 // Bytes of the heat map before base64, and its rows and columns.
 inline constexpr std::size_t kMostGridBytes = 300'000;
-inline constexpr std::size_t kMostGridRows = 1024;
+inline constexpr std::size_t kMostGridRows = 260;
 inline constexpr std::size_t kMostGridColumns = 400;
 inline constexpr std::size_t kMostGridCells = kMostGridRows * kMostGridColumns;
 // Cells of each of the three heat maps of a page of two sides.
@@ -142,6 +146,8 @@ struct PageRun : PageSource {
   const Run& run;
   const std::optional<PageTree>& tree;  // nullopt if the traces could be read only once
   std::vector<RankRoles> roles;         // of all steps
+  const MatchedCollectives& collectives;
+  RankWaits waits;  // in the steps of the main phase
   BottleneckAnswer bottleneck;
   WrittenTables* written = nullptr;  // keeps a copy of all tables
 };

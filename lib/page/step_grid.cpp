@@ -1,5 +1,6 @@
 #include "page/step_grid.h"
 
+#include "analysis/numbers.h"
 #include "base/arithmetic.h"
 #include "base/units.h"
 #include "output/json_writer.h"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
@@ -71,22 +73,66 @@ GridFrame make_frame(const std::vector<std::int64_t>& ranks, const StepSet& step
     if (i % grid.ranks_a_row != 0) continue;
     const std::size_t last = std::min(i + grid.ranks_a_row, ranks.size()) - 1;
     grid.rows.push_back(range_text(std::to_string(ranks[i]), std::to_string(ranks[last])));
-    grid.first_ranks.push_back(ranks[i]);
   }
+  grid.ranks = ranks;
   grid.cells.resize(grid.rows.size() * grid.columns.size());
   return frame;
 }
 
-StepGrid filled(const GridFrame& frame, const std::vector<RankRoles>& roles) {
+// The waiting of a rank for others in each step; empty where it is not known.
+using StepTimes = std::map<StepKey, std::int64_t>;
+
+StepTimes waits_of(const RankWaits& waits, std::size_t rank) {
+  StepTimes times;
+  const auto place = std::ranges::find(waits.ranks, rank);
+  if (place == waits.ranks.end()) return times;
+  const std::vector<std::int64_t>& ns =
+      waits.wait_ns[static_cast<std::size_t>(place - waits.ranks.begin())];
+  for (std::size_t i = 0; i < waits.steps.size(); ++i) times[waits.steps[i]] = ns[i];
+  return times;
+}
+
+std::int64_t own_of(const StepRoles& step, const StepTimes& waits) {
+  const auto wait = waits.find(key_of(step.step));
+  return wait == waits.end() ? step.total_ns
+                             : std::max<std::int64_t>(step.total_ns - wait->second, 0);
+}
+
+// The median of all ranks in each step.
+StepTimes median_own(const std::vector<RankRoles>& roles, const std::vector<StepTimes>& waits) {
+  std::map<StepKey, std::vector<std::int64_t>> all;
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    for (const StepRoles& step : roles[i].steps)
+      if (step.step.counted) all[key_of(step.step)].push_back(own_of(step, waits[i]));
+  StepTimes medians;
+  for (const auto& [key, list] : all) medians[key] = percentile(list, 50);
+  return medians;
+}
+
+StepGrid filled(const GridFrame& frame, const std::vector<RankRoles>& roles,
+                const RankWaits& all_waits = {}) {
   StepGrid grid = frame.grid;
-  for (const RankRoles& rank : roles) {
-    const auto row = frame.rows.find(rank.rank);
+  std::vector<StepTimes> waits;
+  for (std::size_t i = 0; i < roles.size(); ++i) waits.push_back(waits_of(all_waits, i));
+  const StepTimes medians = median_own(roles, waits);
+  std::vector<std::int64_t> furthest(grid.cells.size(), -1);
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    const auto row = frame.rows.find(roles[i].rank);
     if (row == frame.rows.end()) continue;
-    for (const StepRoles& step : rank.steps) {
+    const auto first = static_cast<std::ptrdiff_t>(row->second * grid.ranks_a_row);
+    const auto place = std::find(grid.ranks.begin() + first, grid.ranks.end(), roles[i].rank) -
+                       grid.ranks.begin() - first;
+    for (const StepRoles& step : roles[i].steps) {
       const auto column = frame.columns.find(key_of(step.step));
       if (!step.step.counted || column == frame.columns.end()) continue;
-      GridCell& cell = grid.cells[row->second * grid.columns.size() + column->second];
-      if (step.total_ns > cell.total_ns) cell = {step.total_ns, step.exclusive};
+      const std::size_t cell = row->second * grid.columns.size() + column->second;
+      const std::int64_t own_ns = own_of(step, waits[i]);
+      // Of two ranks none is the median.
+      const std::int64_t distance =
+          all_waits.ranks.size() < 3 ? own_ns : std::abs(own_ns - medians.at(column->first));
+      if (distance <= furthest[cell]) continue;
+      furthest[cell] = distance;
+      grid.cells[cell] = {step.total_ns, own_ns, static_cast<std::size_t>(place), step.exclusive};
     }
   }
   return grid;
@@ -108,7 +154,7 @@ std::vector<Role> roles_of(const StepGrid& grid, std::size_t most_bytes) {
     if (sums[role] > 0) roles.push_back(role);
   std::stable_sort(roles.begin(), roles.end(), [&](Role a, Role b) { return sums[a] > sums[b]; });
   const std::size_t room = grid.cells.empty() ? 0 : most_bytes / grid.cells.size();
-  roles.resize(std::min(roles.size(), room > 2 ? room - 2 : 0));
+  roles.resize(std::min(roles.size(), room > 5 ? room - 5 : 0));
   return roles;
 }
 
@@ -120,12 +166,14 @@ void append_number(std::string& bytes, unsigned number) {
 
 std::string cell_bytes(const StepGrid& grid, const std::vector<Role>& roles, std::int64_t most_ns) {
   std::string bytes;
-  bytes.reserve(grid.cells.size() * (2 + roles.size()));
-  for (const GridCell& cell : grid.cells) {
-    const double share = static_cast<double>(cell.total_ns) / static_cast<double>(most_ns);
-    append_number(bytes,
-                  static_cast<unsigned>(cell.total_ns < 0 ? 0 : 1 + std::lround(65534 * share)));
-  }
+  bytes.reserve(grid.cells.size() * (5 + roles.size()));
+  for (const auto member : {&GridCell::total_ns, &GridCell::own_ns})
+    for (const GridCell& cell : grid.cells) {
+      const double share = static_cast<double>(cell.*member) / static_cast<double>(most_ns);
+      append_number(bytes,
+                    static_cast<unsigned>(cell.total_ns < 0 ? 0 : 1 + std::lround(65534 * share)));
+    }
+  for (const GridCell& cell : grid.cells) bytes += static_cast<char>(cell.place);
   for (const Role role : roles)
     for (const GridCell& cell : grid.cells)
       bytes += static_cast<char>(cell.total_ns <= 0
@@ -157,16 +205,18 @@ std::string delta_bytes(const std::vector<std::optional<std::int64_t>>& deltas,
 std::string note_of(const StepGrid& grid) {
   std::string note;
   if (grid.ranks_a_row > 1 || grid.steps_a_column > 1)
-    note = fmt::format("A cell is the slowest of {} ranks and {} steps. ", grid.ranks_a_row,
-                       grid.steps_a_column);
+    note = fmt::format("A cell is one of {} ranks and {} steps, the furthest from the median. ",
+                       grid.ranks_a_row, grid.steps_a_column);
   return note + "A click shows the step in the timeline.";
 }
 
 std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std::int64_t most_ns,
-                       bool is_delta) {
+                       bool is_delta, std::optional<std::int64_t> named) {
   return json_object([&](JsonWriter& json) {
+    if (named) json.member("named", *named);
     write_list(json, "rows", grid.rows);
-    write_list(json, "first_ranks", grid.first_ranks);
+    write_list(json, "ranks", grid.ranks);
+    json.member("ranks_a_row", grid.ranks_a_row);
     write_list(json, "columns", grid.columns);
     write_list(json, "first_steps", grid.first_steps);
     json.member("row_noun", grid.ranks_a_row > 1 ? "ranks" : "rank");
@@ -179,9 +229,10 @@ std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std
 
 }  // namespace
 
-StepGrid make_step_grid(const std::vector<RankRoles>& roles, std::size_t most_cells) {
+StepGrid make_step_grid(const std::vector<RankRoles>& roles, const RankWaits& waits,
+                        std::size_t most_cells) {
   return filled(make_frame(ranks_of(roles), counted_steps(roles), has_epochs(roles), most_cells),
-                roles);
+                roles, waits);
 }
 
 std::pair<StepGrid, StepGrid> make_common_grids(const std::vector<RankRoles>& base,
@@ -200,13 +251,28 @@ std::pair<StepGrid, StepGrid> make_common_grids(const std::vector<RankRoles>& ba
   return {filled(frame, base), filled(frame, changed)};
 }
 
-void write_step_grid(HtmlWriter& html, const PageSource& source, const StepGrid& grid) {
+std::optional<std::int64_t> named_rank(const Verdict& verdict) {
+  if (verdict.rank) return verdict.rank;
+  constexpr std::string_view kWord = "rank ";
+  for (const std::string& line : verdict.evidence)
+    for (std::size_t at = line.find(kWord); at != std::string::npos;
+         at = line.find(kWord, at + 1)) {
+      std::int64_t rank = 0;
+      const char* const begin = line.data() + at + kWord.size();
+      if (std::from_chars(begin, line.data() + line.size(), rank).ptr != begin) return rank;
+    }
+  return std::nullopt;
+}
+
+void write_step_grid(HtmlWriter& html, const PageSource& source, const StepGrid& grid,
+                     std::optional<std::int64_t> named) {
   std::int64_t most_ns = 1;
   for (const GridCell& cell : grid.cells) most_ns = std::max(most_ns, cell.total_ns);
   const std::vector<Role> roles = roles_of(grid, source.room(kMostGridBytes));
-  html.element("h3", "Length of each step, by rank");
+  html.element("h3", "Each step of each rank");
   html.open("div", {{"data-script", ""}, {"hidden", ""}});
-  std::vector<std::pair<std::string, std::string_view>> choices{{"-1", "step time"}};
+  std::vector<std::pair<std::string, std::string_view>> choices{
+      {"-2", "own time: the step without waiting for ranks"}, {"-1", "step time"}};
   for (std::size_t i = 0; i < roles.size(); ++i)
     choices.emplace_back(std::to_string(i), role_name(roles[i]));
   write_choice(html, "Colour by ", source.id("heat-role"), choices);
@@ -217,7 +283,7 @@ void write_step_grid(HtmlWriter& html, const PageSource& source, const StepGrid&
                  "the timeline. The numbers are in the tables of the section Time.",
                  grid.rows.size() * grid.ranks_a_row, grid.columns.size() * grid.steps_a_column)});
   html.close();
-  html.data(source.id("grid"), "application/json", facts_json(grid, roles, most_ns, false));
+  html.data(source.id("grid"), "application/json", facts_json(grid, roles, most_ns, false, named));
   html.data(source.id("grid-data"), "text/plain", base64(cell_bytes(grid, roles, most_ns)));
 }
 
@@ -238,7 +304,7 @@ void write_delta_grid(HtmlWriter& html, const StepGrid& base, const StepGrid& ch
                             base.rows.size() * base.ranks_a_row,
                             base.columns.size() * base.steps_a_column)});
   html.close();
-  html.data("delta-grid", "application/json", facts_json(base, {}, most_ns, true));
+  html.data("delta-grid", "application/json", facts_json(base, {}, most_ns, true, std::nullopt));
   html.data("delta-grid-data", "text/plain", base64(delta_bytes(deltas, most_ns)));
 }
 
@@ -272,7 +338,8 @@ int level_of(std::int64_t ns, std::int64_t most) {
 
 }  // namespace
 
-void write_wait_matrix(HtmlWriter& html, const PageRun& page, const RankWaits& waits) {
+void write_wait_matrix(HtmlWriter& html, const PageRun& page) {
+  const RankWaits& waits = page.waits;
   if (waits.ranks.size() < 2 || waits.steps.empty()) return;
   std::vector<std::int64_t> waiting(waits.ranks.size(), 0);
   std::vector<std::int64_t> waited_for(waits.ranks.size(), 0);
@@ -311,7 +378,7 @@ void write_wait_matrix(HtmlWriter& html, const PageRun& page, const RankWaits& w
   html.raw("</thead><tbody>\n");
   for (const std::size_t rank : rows) {
     html.raw("<tr>");
-    html.element("th", fmt::format("rank {}", number(rank)), {{"scope", "row"}});
+    html.element("th", std::to_string(number(rank)), {{"scope", "row"}});
     for (const std::size_t late : columns) {
       const std::int64_t ns = sums.at({rank, late});
       html.raw(fmt::format("<td class=h{} data-v={}>{}", level_of(ns, most), ns / steps,

@@ -7,46 +7,58 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace traceloom {
 
-// StepGrid: the lengths of all steps of all ranks as rows and columns that fit a page.
+// StepGrid: all steps of all ranks as rows and columns that fit a page.
 //
-//   const StepGrid grid = make_step_grid(roles, kMostGridCells);
-//   write_step_grid(html, source, grid);           // the heat map
+//   const StepGrid grid = make_step_grid(roles, waits, kMostGridCells);
+//   write_step_grid(html, source, grid, named_rank(verdict));    // the heat map
 //
-// Only steps that count are in it. If there are more ranks or steps than a page has room for,
-// neighbours share a cell, which shows the slowest of them.
+// Ranks of a synchronous job end their steps together, so the length of a step hides who is late:
+// a cell has the rank's own time, too, which is the step without waiting for other ranks. Only
+// steps that count are in it. If there are more ranks or steps than a page has room for, neighbours
+// share a cell, which shows the one whose own time is furthest from the median of that step, or the
+// longest where less than three ranks are known to wait for each other.
 
 struct GridCell {
   std::int64_t total_ns = -1;  // -1: no such step
-  RoleTimes roles;
+  std::int64_t own_ns = 0;
+  std::size_t place = 0;  // of the rank that is shown, among those of its row
+  RoleTimes roles = {};
 };
 
 struct StepGrid {
-  std::vector<std::string> rows;          // "3", or "0-7" if ranks share a row
-  std::vector<std::int64_t> first_ranks;  // of each row
-  std::vector<std::string> columns;       // "12", or "12-15"
-  std::vector<std::string> first_steps;   // of each column
+  std::vector<std::int64_t> ranks;
+  std::vector<std::string> rows;         // "3", or "0-7" if ranks share a row
+  std::vector<std::string> columns;      // "12", or "12-15"
+  std::vector<std::string> first_steps;  // of each column
   std::size_t ranks_a_row = 1;
   std::size_t steps_a_column = 1;
   std::vector<GridCell> cells;  // row by row
 };
 
-StepGrid make_step_grid(const std::vector<RankRoles>& roles, std::size_t most_cells);
+StepGrid make_step_grid(const std::vector<RankRoles>& roles, const RankWaits& waits,
+                        std::size_t most_cells);
 
 // Makes the grids of two sides, with the same rows and columns: the ranks and steps that both have.
 std::pair<StepGrid, StepGrid> make_common_grids(const std::vector<RankRoles>& base,
                                                 const std::vector<RankRoles>& changed,
                                                 std::size_t most_cells);
 
-// Writes the picture and its data: two bytes a cell for the length, of the longest in 1/65534, and
-// one a role for its share of the step. Roles without time are left out, and the smallest if there
-// is no room.
-void write_step_grid(HtmlWriter& html, const PageSource& source, const StepGrid& grid);
+// Returns the rank that the verdict names or, if it names none, its evidence.
+std::optional<std::int64_t> named_rank(const Verdict& verdict);
+
+// Writes the picture and its data: two bytes a cell for the length and for the own time, of the
+// longest in 1/65534, one for the place of the rank, and one a role for its share of the step.
+// Roles without time are left out, and the smallest if there is no room. The label of the rank
+// `named` is marked.
+void write_step_grid(HtmlWriter& html, const PageSource& source, const StepGrid& grid,
+                     std::optional<std::int64_t> named);
 
 // Writes the picture of how much longer each step of the new side is, and its data: two bytes a
 // cell for the difference, in 1/32767 of the greatest. The grids are common ones.
@@ -58,6 +70,6 @@ void write_delta_grid(HtmlWriter& html, const StepGrid& base, const StepGrid& ch
 // are more ranks than have room, those that wait longest and those that are waited for longest are
 // shown.
 
-void write_wait_matrix(HtmlWriter& html, const PageRun& page, const RankWaits& waits);
+void write_wait_matrix(HtmlWriter& html, const PageRun& page);
 
 }  // namespace traceloom

@@ -1,10 +1,13 @@
+#include "analysis/collectives/collectives.h"
 #include "analysis/numbers.h"
 #include "analysis/reports/reports.h"
 #include "analysis/verdict/verdict_words.h"
 #include "analysis/waits/rank_waits.h"
 #include "analysis/waits/step_roles.h"
+#include "analysis/work/work_names.h"
 #include "base/units.h"
 #include "clock/alignment_words.h"
+#include "output/json_writer.h"
 #include "page/html/figures.h"
 #include "page/sections.h"
 #include "page/step_grid.h"
@@ -14,7 +17,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <variant>
@@ -30,15 +35,6 @@ void write_list(HtmlWriter& html, std::string_view title, const std::vector<std:
   html.close();
 }
 
-std::vector<std::string> remedy_lines(const Verdict& verdict) {
-  std::vector<std::string> lines{verdict.next};
-  for (const Remedy& remedy : verdict.remedies)
-    lines.push_back(fmt::format("{}: at most {} ({}, {})", remedy.text,
-                                step_text(remedy.gain.ns, verdict.of), percent_text(remedy.gain),
-                                to_string(remedy.status)));
-  return lines;
-}
-
 void write_verdict(HtmlWriter& html, const PageRun& page) {
   const Verdict& verdict = page.bottleneck.verdict;
   html.open("div", {{"class", fmt::format("verdict {}", limit_name(verdict.kind))},
@@ -47,7 +43,7 @@ void write_verdict(HtmlWriter& html, const PageRun& page) {
   html.element("p", verdict_headline(verdict), {{"class", "lead"}});
   write_list(html, "Why", verdict.evidence);
   write_list(html, "Left out", verdict.left_out);
-  write_list(html, "What to do", remedy_lines(verdict));
+  write_list(html, "What to do", advice_lines(verdict));
   write_command(html, page, "bottleneck");
   html.close_line();
 }
@@ -141,8 +137,8 @@ void write_overview(HtmlWriter& html, const PageRun& page) {
   write_chips(html, page.run, page.roles);
   write_others(html, page.run);
   const StepGrid grid =
-      make_step_grid(page.roles, page.side.empty() ? kMostGridCells : kMostSideCells);
-  if (!grid.cells.empty()) write_step_grid(html, page, grid);
+      make_step_grid(page.roles, page.waits, page.side.empty() ? kMostGridCells : kMostSideCells);
+  if (!grid.cells.empty()) write_step_grid(html, page, grid, named_rank(page.bottleneck.verdict));
   write_tables(html, page, page.bottleneck.report, "Roles");
 }
 
@@ -294,52 +290,87 @@ namespace {
 
 // Communication: transfers and waiting by rank, who waits for whom, collectives by kind.
 
-// Returns 0 for an empty cell, and for a column that the table does not have.
-std::int64_t number_in(const Table& table, const std::vector<Cell>& row, std::string_view key) {
-  const std::optional<std::size_t> column = table.find_column(key);
-  const auto* const number = column ? std::get_if<std::int64_t>(&row[*column]) : nullptr;
-  return number == nullptr ? 0 : *number;
-}
+// The communication of a rank in a mean step that no work of its devices hides. Each instant counts
+// once, for the first of these.
+struct CommOfRank {
+  std::int64_t rank = 0;
+  std::array<std::int64_t, 4> ns = {};
 
-struct TransferTime {
-  std::int64_t rank;
-  std::int64_t busy_ns;
-  std::int64_t transfer_ns;
-  std::int64_t waiting_ns;
+  std::int64_t total_ns() const { return std::accumulate(ns.begin(), ns.end(), std::int64_t{0}); }
 };
+struct CommPart {
+  std::string_view key;
+  std::string_view look;
+  std::string_view words;
+};
+constexpr std::array<CommPart, 4> kCommParts{{
+    {"collective_transfer_ns", "transfer", "collectives: moving"},
+    {"collective_wait_ns", "waiting", "collectives: waiting"},
+    {"p2p_transfer_ns", "message", "messages (sends, receives): moving"},
+    {"p2p_wait_ns", "message-waiting", "messages: waiting for the other end"},
+}};
 
-// Reads the rows "(all)" of the table of times: of each rank, what moves data and what waits.
-std::vector<TransferTime> find_transfers(const Report& report) {
-  std::vector<TransferTime> found;
-  for (const ReportTable& part : report.tables) {
-    const std::optional<std::size_t> name = part.table.find_column("collective");
-    if (part.key != "times" || !name) continue;
-    for (const std::vector<Cell>& row : part.table.rows())
-      if (row[*name] == Cell("(all)"))
-        found.push_back({number_in(part.table, row, "rank"), number_in(part.table, row, "busy_ns"),
-                         number_in(part.table, row, "transfer_ns"),
-                         number_in(part.table, row, "waiting_ns")});
+std::vector<CommOfRank> find_comm(const PageRun& page) {
+  std::vector<std::array<Intervals, 4>> sets(page.run.ranks.size());
+  for (const auto* const list : {&page.collectives.matched, &page.collectives.single})
+    for (const Collective& what : *list) {
+      const std::size_t first = is_point_to_point(what.name) ? 2 : 0;
+      for (const CollectivePart& part : what.parts) {
+        const std::int64_t moves_ns = part.start_ns + what.wait_ns(part);
+        sets[part.rank][first].push_back({moves_ns, part.end_ns});
+        sets[part.rank][first + 1].push_back({part.start_ns, moves_ns});
+      }
+    }
+  std::vector<CommOfRank> found;
+  for (std::size_t i = 0; i < page.roles.size(); ++i) {
+    StepSum steps;
+    steps.add_counted(page.roles[i].steps);
+    if (steps.count() == 0) continue;
+    Intervals left = page.roles[i].counted();
+    for (const Role role : {Role::kernel, Role::memcpy, Role::memset})
+      left = subtract(left, unpacked(page.roles[i].sets[role]));
+    CommOfRank one{page.roles[i].rank};
+    for (std::size_t part = 0; part < one.ns.size(); ++part) {
+      const Intervals set = unite(std::move(sets[i][part]));
+      one.ns[part] = total_ns(intersect(left, set)) / static_cast<std::int64_t>(steps.count());
+      left = subtract(left, set);
+    }
+    if (one.total_ns() > 0) found.push_back(one);
   }
   return found;
 }
 
-void write_transfers(HtmlWriter& html, const PageRun& page, const Report& report) {
-  std::vector<TransferTime> ranks = find_transfers(report);
+void write_transfers(HtmlWriter& html, const PageRun& page) {
+  std::vector<CommOfRank> ranks = find_comm(page);
   if (ranks.empty()) return;
+  html.data(page.id("comm-times"), "application/json", json_object([&](JsonWriter& json) {
+              write_objects(json, "ranks", ranks, [&](const CommOfRank& one) {
+                json.member("rank", one.rank);
+                for (std::size_t i = 0; i < kCommParts.size(); ++i)
+                  json.member(kCommParts[i].key, one.ns[i]);
+              });
+            }));
   std::int64_t room_ns = 1;
-  for (const TransferTime& one : ranks) room_ns = std::max(room_ns, one.busy_ns);
-  keep_largest(ranks, page.room(kMostBars), [](const TransferTime& one) { return one.busy_ns; });
+  for (const CommOfRank& one : ranks) room_ns = std::max(room_ns, one.total_ns());
+  keep_largest(ranks, page.room(kMostBars), [](const CommOfRank& one) { return one.total_ns(); });
   std::vector<Bar> bars;
   bars.reserve(ranks.size());
-  for (const TransferTime& one : ranks)
-    bars.push_back({fmt::format("rank {}", one.rank),
-                    format_duration(one.busy_ns),
-                    {time_part("transfer", "transfer", one.transfer_ns, room_ns),
-                     time_part("waiting", "waiting", one.waiting_ns, room_ns)}});
-  html.element("h3", "Moving data and waiting, by rank");
-  write_command(html, page, "comm --table times");
-  write_legend(html, {"transfer", "waiting"});
-  write_stacked_bars(html, "Time in collectives of each rank", bars);
+  std::array<std::int64_t, 4> sums = {};
+  for (const CommOfRank& one : ranks) {
+    bars.push_back({fmt::format("rank {}", one.rank), format_duration(one.total_ns()), {}});
+    for (std::size_t i = 0; i < kCommParts.size(); ++i) {
+      add_to(sums[i], one.ns[i]);
+      bars.back().parts.push_back(
+          time_part(kCommParts[i].look, kCommParts[i].words, one.ns[i], room_ns));
+    }
+  }
+  std::vector<std::string_view> looks;
+  html.element("h3", "Moving data and waiting in a mean step, by rank");
+  html.element("p", "Communication that no work of the devices hides; each instant counts once.");
+  for (std::size_t i = 0; i < kCommParts.size(); ++i)
+    if (sums[i] > 0) looks.push_back(kCommParts[i].look);
+  write_legend(html, looks);
+  write_stacked_bars(html, "Time in communication of each rank", bars);
 }
 
 }  // namespace
@@ -348,9 +379,8 @@ void write_comm_section(HtmlWriter& html, const PageRun& page) {
   const Report stragglers = stragglers_report(page.run);
   for (const std::string& line : stragglers.headline) html.element("p", line);
   const Report comm = comm_report(page.run, {});
-  write_transfers(html, page, comm);
-  const std::vector<RankRoles> roles = find_main_roles(page.run);
-  write_wait_matrix(html, page, find_waits(page.run, roles));
+  write_transfers(html, page);
+  write_wait_matrix(html, page);
   write_tables(html, page, stragglers, "Who comes late, by rank");
   write_tables(html, page, comm, "Collectives by kind");
 }

@@ -1,13 +1,19 @@
 // The timeline, as data for the page's script.
+#include "analysis/numbers.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 #include "page/html/figures.h"
 #include "page/html/html_writer.h"
 #include "page/page.h"
 #include "page/sections.h"
+#include "page/step_grid.h"
 #include "page/timeline/timeline.h"
 
 #include <fmt/format.h>
+
+#include <cstdlib>
+#include <optional>
+#include <vector>
 
 namespace traceloom {
 namespace {
@@ -54,12 +60,31 @@ void write_times(JsonWriter& json, const Timeline& timeline) {
   json.end_array();
 }
 
+// Of each rank in full: why it is, and its steps: label, begin, end, and the time of each role.
+void write_ranks(JsonWriter& json, const Timeline& timeline) {
+  write_objects(json, "ranks", timeline.ranks, [&](const FullRank& rank) {
+    write_members(json, "rank", rank.rank, "why", rank.why);
+  });
+  json.begin_array("sums");
+  for (const StepTimesOfRank& step : timeline.sums) {
+    json.begin_array();
+    json.value(step.rank);
+    json.value(step.label);
+    json.value(step.time.from_ns);
+    json.value(step.time.to_ns);
+    for (const Role role : kRoles) json.value(step.roles[role]);
+    json.end_array();
+  }
+  json.end_array();
+}
+
 std::string facts_json_of(const Timeline& timeline) {
   return json_object([&](JsonWriter& json) {
     json.member("end", timeline.end_ns);
     json.member("kept", kept_text(timeline));
     write_list(json, "roles", kRoleNames);
     write_times(json, timeline);
+    write_ranks(json, timeline);
     write_rows(json, timeline);
     write_list(json, "names", timeline.names);
   });
@@ -95,17 +120,39 @@ void write_viewer(HtmlWriter& html, const PageSource& source) {
 // A page of two sides has two timelines.
 TimelineLimits limits_of(const PageSource& source) {
   TimelineLimits limits;
-  for (std::size_t* const most : {&limits.slices, &limits.slices_a_rank, &limits.bins,
-                                  &limits.names_bytes, &limits.names_bytes_a_rank})
+  for (std::size_t* const most :
+       {&limits.slices, &limits.slices_a_step, &limits.sums, &limits.thin_slices, &limits.bins,
+        &limits.names_bytes, &limits.names_bytes_a_rank})
     *most = source.room(*most);
   return limits;
+}
+
+// The rank whose own time, a mean step without waiting, is nearest to the median of all ranks.
+std::optional<std::int64_t> median_rank(const PageRun& page) {
+  std::vector<std::int64_t> own_ns;
+  const RankWaits& waits = page.waits;
+  for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
+    StepSum sum;
+    sum.add_counted(page.roles[waits.ranks[i]].steps);
+    own_ns.push_back(sum.mean().total_ns - waits.mean_wait_ns(i));
+  }
+  if (own_ns.empty()) return std::nullopt;
+  const std::int64_t median_ns = percentile(own_ns, 50);
+  const std::optional<std::int64_t> named = named_rank(page.bottleneck.verdict);
+  std::optional<std::size_t> nearest;
+  for (std::size_t i = 0; i < own_ns.size(); ++i)
+    if (page.roles[waits.ranks[i]].rank != named &&
+        (!nearest || std::abs(own_ns[i] - median_ns) < std::abs(own_ns[*nearest] - median_ns)))
+      nearest = i;
+  if (!nearest) return std::nullopt;
+  return page.roles[waits.ranks[*nearest]].rank;
 }
 
 }  // namespace
 
 void write_timeline_section(HtmlWriter& html, const PageRun& page) {
-  const Timeline timeline =
-      make_timeline(page.run, page.roles, limits_of(page), page.bottleneck.verdict.rank);
+  const Timeline timeline = make_timeline(page.run, page.roles, page.collectives, limits_of(page),
+                                          {named_rank(page.bottleneck.verdict), median_rank(page)});
   if (timeline.rows.empty()) {
     html.element("p", "No spans that analyses use are in these traces.");
     return;

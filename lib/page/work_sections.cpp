@@ -3,6 +3,7 @@
 #include "analysis/memory/device_memory.h"
 #include "analysis/reports/reports.h"
 #include "base/units.h"
+#include "output/json_writer.h"
 #include "page/html/figures.h"
 #include "page/html/html_writer.h"
 #include "page/sections.h"
@@ -62,9 +63,46 @@ void write_device_section(HtmlWriter& html, const PageRun& page) {
   write_tables(html, page, memcpy_report(page.run, {}), "Copies and fills", 20);
 }
 
+namespace {
+
+// Names for the page's search, those with the most time first, until their room is full: a row is
+// kind, name, count, total in ns.
+void append_names(JsonWriter& json, std::string_view kind, const Report& report,
+                  std::size_t& room) {
+  const Table& table = report.tables.front().table;
+  const auto name = table.find_column("name");
+  const auto count = table.find_column("count");
+  const auto total = table.find_column("total_ns");
+  if (!name || !count || !total) return;
+  for (const std::vector<Cell>& row : table.rows()) {
+    const std::string text = page_name(std::get<std::string>(row[*name]));
+    if (text.size() + 40 > room) return;
+    room -= text.size() + 40;
+    json.begin_array();
+    json.value(kind);
+    json.value(text);
+    json.value(std::get<std::int64_t>(row[*count]));
+    json.value(std::get<std::int64_t>(row[*total]));
+    json.end_array();
+  }
+}
+
+}  // namespace
+
 void write_work_section(HtmlWriter& html, const PageRun& page) {
-  write_tables(html, page, kernels_report(page.run, {}), "Kernels");
-  write_tables(html, page, ops_report(page.run, {}), "Operators");
+  const Report kernels = kernels_report(page.run, {});
+  const Report operators = ops_report(page.run, {});
+  write_tables(html, page, kernels, "Kernels");
+  write_tables(html, page, operators, "Operators");
+  std::string names;
+  JsonWriter json(names);
+  // A page of few ranks is small, too.
+  std::size_t room = page.room(std::min(kMostNamesBytes, 8'000 + 3'000 * page.run.ranks.size()));
+  json.begin_array();
+  append_names(json, "kernel", kernels, room);
+  append_names(json, "operator", operators, room);
+  json.end_array();
+  html.data(page.id("names"), "application/json", names);
 }
 
 void write_code_section(HtmlWriter& html, const PageRun& page) {

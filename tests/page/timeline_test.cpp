@@ -24,6 +24,7 @@ struct ShownSlice {
   std::string name;
   int depth;
   Role role;
+  std::int64_t wait_ns = 0;
 
   friend bool operator==(const ShownSlice&, const ShownSlice&) = default;
 };
@@ -49,7 +50,9 @@ std::vector<std::vector<ShownSlice>> slices_of(const Timeline& timeline) {
       const std::int64_t length = number();
       const std::string name = timeline.names.at(static_cast<std::size_t>(number()));
       const unsigned char kind = byte();
-      rows.back().push_back({start, length, name, kind >> 4, static_cast<Role>(kind & 15)});
+      const auto role = static_cast<Role>(kind & 15);
+      const std::int64_t wait = role == Role::communication ? number() : 0;
+      rows.back().push_back({start, length, name, kind >> 4, role, wait});
     }
   }
   CHECK(at == timeline.slices.size());
@@ -58,7 +61,7 @@ std::vector<std::vector<ShownSlice>> slices_of(const Timeline& timeline) {
 
 Timeline timeline_of(const Run& run, const TimelineLimits& limits = {},
                      std::optional<std::int64_t> first = {}) {
-  return make_timeline(run, find_all_roles(run), limits, first);
+  return make_timeline(run, find_all_roles(run), match_collectives(run), limits, {first, {}});
 }
 
 const char* const kOnDevice = R"({"device": 0, "stream": 7})";
@@ -203,7 +206,7 @@ TEST_CASE("timeline: of many steps it has those to which the heat map leads") {
 TEST_CASE("timeline: where there is no room, the longest spans are kept, in their order") {
   const Run run = read_for_page({{"rank0.json", rank_of_operators(0, 400)}});
   const Timeline timeline =
-      timeline_of(run, {.slices = 90, .slices_a_rank = 1, .bins = 3000, .bins_a_row = 1000});
+      timeline_of(run, {.slices = 90, .slices_a_step = 1, .bins = 3000, .bins_a_row = 1000});
   const auto rows = slices_of(timeline);
   REQUIRE(rows.size() == 3);
   std::size_t kept = 0;
@@ -267,7 +270,7 @@ TEST_CASE("timeline: windows of the slowest and the median step, whose pixels ar
   for (int i = 0; i < 30; ++i) text.x("long", 6001 + 16 * i, 15);  // in another
   for (int i = 0; i < 40; ++i) text.x("median", 10 + 20 * i, 4);
   const Run run = read_for_page({{"rank0.json", text.array()}});
-  const Timeline timeline = timeline_of(run, {.slices = 95, .slices_a_rank = 1});
+  const Timeline timeline = timeline_of(run, {.slices = 95, .slices_a_step = 1});
   REQUIRE(timeline.windows.size() == 3);
   CHECK(timeline.windows[0].name == "Whole run");
   CHECK(timeline.windows[1].name == "Slowest step, 2");
@@ -298,6 +301,12 @@ TEST_CASE("timeline: many ranks have one line each, and the verdict's rank is sh
     else
       ++full[row.rank];
   CHECK(full == std::map<std::int64_t, std::size_t>{{0, 3}, {1, 3}, {2, 3}, {17, 3}});
+  REQUIRE(timeline.ranks.size() == 4);
+  CHECK(timeline.ranks[0].rank == 17);
+  CHECK(timeline.ranks[0].why == "named");
+  CHECK(timeline.rows.front().rank == 17);
+  // A thin row has the longest slice of each step.
+  CHECK(timeline.rows.back().slices == timeline.steps.size());
   CHECK(thin == 36);
   std::size_t bytes = 0;
   for (const TimelineRow& row : timeline.rows)
@@ -318,4 +327,49 @@ TEST_CASE("timeline: names have a budget") {
   const auto rows = slices_of(timeline);
   CHECK(rows[0].back().name == "(name left out)");
   CHECK(rows[0].size() == 2000);
+}
+
+TEST_CASE("timeline: every step has its longest slice, however many are longer elsewhere") {
+  TraceText text;
+  text.cat("user_annotation");
+  for (int i = 0; i < 20; ++i) text.x("ProfilerStep#" + std::to_string(i), 1000 * i, 1000);
+  text.cat("cpu_op");
+  for (int i = 0; i < 20; ++i)
+    for (int k = 0; k < 30; ++k)
+      text.x("op" + std::to_string(k), 1000 * i + 30 * k, i < 2 ? 25 : 5 + (k == 7 ? 1 : 0));
+  const Run run = read_for_page({{"rank0.json", text.array()}});
+  const Timeline timeline = timeline_of(run, {.slices = 70, .slices_a_step = 1});
+  std::map<std::int64_t, std::string> longest;
+  const auto rows = slices_of(timeline);
+  for (const ShownSlice& slice : rows[0])
+    if (slice.length_ns == 6000) longest[slice.start_ns / 1'000'000] = slice.name;
+  REQUIRE(longest.size() == 18);
+  for (const auto& [step, name] : longest) CHECK(name == "op7");
+  REQUIRE(timeline.sums.size() == 20);
+  CHECK(timeline.sums[3].label == "3");
+  CHECK(timeline.sums[3].time == Interval{3'000'000, 4'000'000});
+  CHECK(timeline.sums[3].roles[Role::cpu] == 151'000);
+  CHECK(timeline.sums[3].roles[Role::other] == 849'000);
+}
+
+TEST_CASE("timeline: communication says how long it waits, also of threads of the host") {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (int rank = 0; rank < 2; ++rank) {
+    TraceText text;
+    text.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+    text.cat("cpu_op").x("aten::mm", 10, 100 + 300 * rank);
+    text.cat("cpu_op").tid("9").x("gloo:all_reduce", 200 + 300 * rank, 400 - 300 * rank);
+    files.emplace_back("rank" + std::to_string(rank) + ".json",
+                       text.object("\"distributedInfo\": {\"rank\": " + std::to_string(rank) +
+                                   ", \"world_size\": 2}"));
+  }
+  const Timeline timeline = timeline_of(read_for_page(files));
+  const auto rows = slices_of(timeline);
+  REQUIRE(timeline.rows.size() == 6);  // both have rows of two threads, too
+  CHECK(timeline.rows[0].label == "rank 0 comm");
+  REQUIRE(rows[0].size() == 1);
+  CHECK(rows[0][0] ==
+        ShownSlice{200'000, 400'000, "gloo:all_reduce", 0, Role::communication, 300'000});
+  CHECK(timeline.rows[3].label == "rank 1 comm");
+  CHECK(rows[3].at(0).wait_ns == 0);
 }

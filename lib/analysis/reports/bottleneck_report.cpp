@@ -234,6 +234,7 @@ std::string verdict_json(const Basis& basis) {
     for (const Limit limit : verdict.possible) possible.push_back(limit_name(limit));
     write_list(json, "possible", possible);
     write_list(json, "evidence", verdict.evidence);
+    write_list(json, "advice", advice_lines(verdict));
     write_list(json, "left_out", verdict.left_out);
     write_remedies(json, basis);
     json.member("next", verdict.next);

@@ -300,4 +300,13 @@ std::optional<std::string> record_for_doubts(const Verdict& verdict, const Findi
   return std::nullopt;
 }
 
+std::vector<std::string> advice_lines(const Verdict& verdict) {
+  std::vector<std::string> lines{verdict.next};
+  for (const Remedy& remedy : verdict.remedies)
+    lines.push_back(fmt::format("{}: at most {} ({}, {})", remedy.text,
+                                step_text(remedy.gain.ns, verdict.of), percent_text(remedy.gain),
+                                to_string(remedy.status)));
+  return lines;
+}
+
 }  // namespace traceloom

@@ -51,4 +51,7 @@ void doubt_kind(Verdict& verdict, const Findings& found);
 // Returns what to record to know more; nothing if no device is in doubt.
 std::optional<std::string> record_for_doubts(const Verdict& verdict, const Findings& found);
 
+// Returns what to do, in lines: the next step, and each remedy with its gain.
+std::vector<std::string> advice_lines(const Verdict& verdict);
+
 }  // namespace traceloom

@@ -2,8 +2,8 @@
 'use strict';
 
 // Reads the slices of all rows: of each the distance of its start to the one before, its length, its name, and a byte
-// of depth and role. Numbers are LEB128.
-page.readSlices = (bytes, counts) => {
+// of depth and role; of communication also the wait at its begin. Numbers are LEB128.
+page.readSlices = (bytes, counts, communication) => {
   let at = 0;
   const number = () => {
     let value = 0;
@@ -17,7 +17,7 @@ page.readSlices = (bytes, counts) => {
   };
   return counts.map((count) => {
     const row = {start: new Float64Array(count), end: new Float64Array(count), name: new Uint32Array(count),
-      kind: new Uint8Array(count), longest: 0};
+      kind: new Uint8Array(count), wait: new Float64Array(count), longest: 0};
     let start = 0;
     for (let i = 0; i < count; ++i) {
       start += number();
@@ -27,6 +27,7 @@ page.readSlices = (bytes, counts) => {
       row.longest = Math.max(row.longest, length);
       row.name[i] = number();
       row.kind[i] = bytes[at++];
+      if ((row.kind[i] & 15) === communication) row.wait[i] = number();
     }
     return row;
   });
@@ -48,7 +49,8 @@ page.addTimeline = (canvas) => {
   const side = canvas.dataset.side;
   const id = (name) => side ? `${side}-${name}` : name;
   const facts = page.json(id('timeline-facts'));
-  const rows = page.readSlices(page.bytes(id('timeline-slices')), facts.rows.map((row) => row.slices));
+  const rows = page.readSlices(page.bytes(id('timeline-slices')), facts.rows.map((row) => row.slices),
+    facts.roles.indexOf('communication'));
   const shades = page.bytes(id('timeline-shades'));
   const names = facts.names;
   const status = document.getElementById(id('timeline-status'));
@@ -57,34 +59,55 @@ page.addTimeline = (canvas) => {
   const darkRoles = new Set(['kernel', 'memset']);
   const top = 22;
   // Of two sides, the median steps are compared first.
-  const first = side && facts.windows.length > 2 ? facts.windows[2] : {start: 0, end: facts.end};
+  let first = side && facts.windows.length > 2 ? facts.windows[2] : {start: 0, end: facts.end};
   let view = {start: first.start, end: first.end};
   let rankWanted = null;
   let left = 120;
   let width = 800;
 
-  // Where each row begins; thin rows have one line, the others one a depth.
-  let y = top;
-  let shadeAt = 0;
-  for (const row of facts.rows) {
-    row.y = y;
-    row.line = row.thin ? Math.max(2, Math.min(12, Math.floor(600 / facts.rows.length))) : 15;
-    row.height = row.line * Math.max(row.depths, 1);
-    row.gap = row.thin ? 0 : row.last ? 9 : 3;
-    row.shadeAt = shadeAt;
-    shadeAt += row.bins * (row.thin ? 1 : facts.windows.length);
-    y += row.height + row.gap;
-  }
-  const height = y + 6;
+  // Where each row begins; a thin row has one line, unless it was asked for, the others one a depth.
+  let height = 0;
+  const layout = () => {
+    let y = top;
+    let shadeAt = 0;
+    for (const row of facts.rows) {
+      const isOpened = row.thin && `${row.rank}` === rankWanted;
+      row.y = y;
+      row.line = !row.thin ? 15 : isOpened ? 18 : Math.max(2, Math.min(12, Math.floor(600 / facts.rows.length)));
+      row.height = row.line * Math.max(row.depths, 1);
+      row.gap = isOpened ? 2 : row.thin ? 0 : row.last ? 9 : 3;
+      row.shadeAt = shadeAt;
+      shadeAt += row.bins * (row.thin ? 1 : facts.windows.length);
+      y += row.height + row.gap;
+    }
+    height = y + 6;
+  };
+  const marked = facts.ranks.find((one) => one.why === 'named');
   const x = (time) => left + (time - view.start) / (view.end - view.start) * (width - left);
   const timeAt = (px) => view.start + (px - left) / (width - left) * (view.end - view.start);
 
+  // Of two sides each counts from the begin of its median step, and both show the same time of it.
+  const origin = side && facts.windows.length > 2 ? facts.windows[2].start : 0;
+  const bounds = () => {
+    const all = side ? Object.values(page.timelines) : [];
+    return {low: Math.min(0, ...all.map((one) => origin - one.origin)),
+      high: Math.max(facts.end, ...all.map((one) => one.facts.end - one.origin + origin))};
+  };
   const clamp = (start, end) => {
+    const {low, high} = bounds();
     // No view is so short that its ends are the same number.
     const least = Math.min(Math.max(100, facts.end * 2 ** -44), facts.end);
-    const length = Math.max(Math.min(end - start, facts.end), least);
-    start = Math.max(0, Math.min(start, facts.end - length));
+    const length = Math.max(Math.min(end - start, high - low), least);
+    start = Math.max(low, Math.min(start, high - length));
     view = {start, end: start + length};
+  };
+  // Shows a view, on both sides, and keeps it in the address.
+  const show = (start, end) => {
+    clamp(start, end);
+    draw();
+    for (const other of side ? Object.values(page.timelines) : [])
+      if (other.canvas !== canvas) other.follow(view.start - origin, view.end - origin);
+    page.writeAddress();
   };
   // The shades of the narrowest window that covers the view; no window is finer than its bins.
   const shadeWindow = (row) => {
@@ -112,6 +135,28 @@ page.addTimeline = (canvas) => {
     }
     context.globalAlpha = 1;
   };
+  // Waiting is pale and hatched: it differs from moving data for every eye.
+  const drawWaiting = (context, y, size, from, to) => {
+    if (to - from < .5) return;
+    context.globalAlpha = 1;
+    context.fillStyle = page.colours.waiting;
+    context.fillRect(from, y, to - from, size);
+    if (to - from < 8) return;
+    context.save();
+    context.beginPath();
+    context.rect(from, y, to - from, size);
+    context.clip();
+    context.strokeStyle = page.colours.communication;
+    context.globalAlpha = .5;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (let at = from - size; at < to; at += 7) {
+      context.moveTo(at, y + size);
+      context.lineTo(at + size, y);
+    }
+    context.stroke();
+    context.restore();
+  };
   const drawSlices = (context, row, slices) => {
     const last = page.firstAt(slices.start, view.end);
     // Slices on one pixel of one line are drawn once.
@@ -128,6 +173,7 @@ page.addTimeline = (canvas) => {
       context.fillStyle = page.colours[roles[slices.kind[i] & 15]];
       const gap = to - from > 4 ? 1 : 0;
       context.fillRect(from, row.y + depth * row.line, Math.max(to - from - gap, 1), row.line - 1);
+      drawWaiting(context, row.y + depth * row.line, row.line - 1, from, Math.min(to - gap, x(slices.start[i] + slices.wait[i])));
       if (to - from < 44) continue;
       context.globalAlpha = 1;
       context.fillStyle = darkRoles.has(roles[slices.kind[i] & 15]) ? '#ffffff' : '#10131a';
@@ -145,14 +191,14 @@ page.addTimeline = (canvas) => {
     context.lineWidth = 1;
     context.fillStyle = page.colours.soft;
     // By an integer: where times are large, adding a step to one may leave it as it is.
-    const first = Math.ceil(view.start / step);
-    for (let i = 0; i < 50 && (first + i) * step <= view.end; ++i) {
-      const time = (first + i) * step;
+    const first = Math.ceil((view.start - origin) / step);
+    for (let i = 0; i < 50 && origin + (first + i) * step <= view.end; ++i) {
+      const time = origin + (first + i) * step;
       context.beginPath();
       context.moveTo(x(time), top - 6);
       context.lineTo(x(time), height);
       context.stroke();
-      const text = time === 0 ? '0' : `${Number((time / 1e6).toPrecision(7))} ms`;
+      const text = time === origin ? '0' : `${Number(((time - origin) / 1e6).toPrecision(7))} ms`;
       if (x(time) + context.measureText(text).width < width) context.fillText(text, x(time) + 2, 9);
     }
   };
@@ -165,6 +211,7 @@ page.addTimeline = (canvas) => {
   };
   const draw = () => {
     if (canvas.parentElement.clientWidth === 0) return;
+    layout();
     const prepared = page.prepare(canvas, height);
     const context = prepared.context;
     width = prepared.width;
@@ -176,27 +223,39 @@ page.addTimeline = (canvas) => {
       drawShades(context, row);
       drawSlices(context, row, rows[i]);
     });
+    if (selection) {
+      const from = Math.max(left, x(selection.from));
+      context.globalAlpha = .18;
+      context.fillStyle = page.colours.link;
+      context.fillRect(from, top - 6, Math.max(Math.min(width, x(selection.to)) - from, 1), height);
+      context.globalAlpha = 1;
+    }
     context.fillStyle = page.colours.card;
     context.fillRect(0, 0, left - 2, height);
     let free = 0;
     for (const row of facts.rows) {
-      if (row.y < free) continue;
-      context.fillStyle = rankWanted !== null && `${row.rank}` === rankWanted ? page.colours.link : page.colours.ink;
+      const isWanted = rankWanted !== null && `${row.rank}` === rankWanted;
+      if (row.y < free && !isWanted) continue;
+      const isMarked = marked !== undefined && row.rank === marked.rank;
+      if (isWanted && row.y < free) {
+        context.fillStyle = page.colours.card;
+        context.fillRect(0, row.y - 2, left - 2, 14);
+      }
+      context.font = `${isMarked ? 'bold ' : ''}12px system-ui, sans-serif`;
+      context.fillStyle = isMarked ? page.colours.communication : isWanted ? page.colours.link : page.colours.ink;
       context.fillText(row.label, 4, row.y + Math.max(row.line, 12) / 2, left - 8);
       free = row.y + 13;
     }
-    status.textContent = `${page.duration(view.start)} to ${page.duration(view.end)} (${
-      page.duration(view.end - view.start)}). ${facts.kept}`;
+    status.textContent = `${page.duration(view.start - origin)} to ${page.duration(view.end - origin)} (${
+      page.duration(view.end - view.start)})${side ? ' of the median step' : ''}. ${facts.kept}`;
   };
   const zoom = (factor, px) => {
     const time = timeAt(px);
-    clamp(time - (time - view.start) * factor, time + (view.end - time) * factor);
-    draw();
+    show(time - (time - view.start) * factor, time + (view.end - time) * factor);
   };
   const pan = (share) => {
     const move = share * (view.end - view.start);
-    clamp(view.start + move, view.end + move);
-    draw();
+    show(view.start + move, view.end + move);
   };
   const findSlice = (px, py) => {
     const number = facts.rows.findIndex((row) => py >= row.y && py < row.y + row.height);
@@ -211,43 +270,31 @@ page.addTimeline = (canvas) => {
     for (let i = page.firstAt(slices.start, time - slices.longest - reach); i < last; ++i)
       if (slices.kind[i] >> 4 === depth && slices.end[i] + reach >= time &&
           (best < 0 || slices.end[i] - slices.start[i] <= slices.end[best] - slices.start[best])) best = i;
-    return {row, time, name: best < 0 ? null : names[slices.name[best]],
+    return {row, time, number, index: best, wait: best < 0 ? 0 : slices.wait[best], name: best < 0 ? null : names[slices.name[best]],
       start: slices.start[best], length: slices.end[best] - slices.start[best], role: roles[slices.kind[best] & 15]};
   };
   const words = (found) => found.name === null ? `${found.row.label} at ${page.duration(found.time)}` :
-    `${found.name}\n${found.row.label}, ${found.role}: ${page.duration(found.length)} from ${page.duration(found.start)}`;
+    `${found.name}\n${found.row.label}, ${found.role}: ${page.duration(found.length)} from ${page.duration(found.start - origin)}${
+      found.wait > 0 ? `, ${page.duration(found.wait)} of it waiting` : ''}`;
 
-  canvas.addEventListener('wheel', (event) => {
-    if (!event.ctrlKey && !event.metaKey && document.activeElement !== canvas) return;
-    event.preventDefault();
-    if (event.shiftKey) pan(Math.sign(event.deltaY || event.deltaX) * .1);
-    else zoom(event.deltaY > 0 ? 1.25 : .8, event.clientX - canvas.getBoundingClientRect().left);
-  }, {passive: false});
-  let drag = null;
-  canvas.addEventListener('pointerdown', (event) => {
-    drag = {x: event.clientX, view};
-    canvas.setPointerCapture(event.pointerId);
-  });
-  for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'])
-    canvas.addEventListener(end, () => { drag = null; });
-  canvas.addEventListener('pointermove', (event) => {
-    if (drag) {
-      const move = (drag.x - event.clientX) / (width - left) * (drag.view.end - drag.view.start);
-      clamp(drag.view.start + move, drag.view.end + move);
-      draw();
-      return;
-    }
-    const box = canvas.getBoundingClientRect();
-    const found = findSlice(event.clientX - box.left, event.clientY - box.top);
-    if (found) page.tip.show(words(found), event.clientX, event.clientY);
-    else page.tip.hide();
-  });
-  canvas.addEventListener('pointerleave', page.tip.hide);
+  // The step of a rank in which a time is: label, begin, end and the time of each role.
+  const stepAt = (rank, time) => {
+    const sum = facts.sums.find((one) => one[0] === rank && one[2] <= time && time < one[3]);
+    if (sum) return {label: sum[1], start: sum[2], end: sum[3], times: sum.slice(4)};
+    const step = facts.steps.find(([, start, end]) => start <= time && time < end);
+    return step ? {label: step[0], start: step[1], end: step[2], times: null} : null;
+  };
+  let selection = null;
+  const select = (from, to) => {
+    selection = from === null ? null : {from: Math.min(from, to), to: Math.max(from, to)};
+    draw();
+    page.writeAddress();
+  };
   const act = (key) => {
     const centre = (left + width) / 2;
     const acts = {w: () => zoom(.7, centre), '+': () => zoom(.7, centre), s: () => zoom(1.4, centre), '-': () => zoom(1.4, centre),
       a: () => pan(-.2), d: () => pan(.2), ArrowLeft: () => pan(-.2), ArrowRight: () => pan(.2),
-      0: () => { clamp(0, facts.end); draw(); }};
+      0: () => show(bounds().low, bounds().high)};
     const found = acts[key.length === 1 ? key.toLowerCase() : key];
     if (found) found();
     return Boolean(found);
@@ -260,25 +307,128 @@ page.addTimeline = (canvas) => {
   for (const button of part.querySelectorAll('button[data-window]'))
     button.addEventListener('click', () => {
       const window = facts.windows[Number(button.dataset.window)];
-      clamp(window.start, window.end);
-      draw();
+      show(window.start, window.end);
     });
   page.redraws.push(draw);
   page.readers.push((values) => {
     rankWanted = values.rank === undefined ? null : values.rank;
     const step = facts.steps.find(([label]) => label === values.step);
-    if (step) clamp(step[1] - (step[2] - step[1]) * .05, step[2] + (step[2] - step[1]) * .05);
-    const row = facts.rows.find((one) => `${one.rank}` === rankWanted);
+    const own = facts.sums.find((one) => `${one[0]}` === rankWanted && one[1] === values.step);
+    const isMine = (values.side || 'base') === (side || values.side || 'base');
+    if (own && isMine) show(own[2] - (own[3] - own[2]) * .05, own[3] + (own[3] - own[2]) * .05);
+    else if (step && isMine) show(step[1] - (step[2] - step[1]) * .05, step[2] + (step[2] - step[1]) * .05);
+    let found = null;
+    if (values.name !== undefined && isMine) {
+      found = longest(values.name);
+      if (found) {
+        rankWanted = `${found.row.rank}`;
+        show(found.start - found.length, found.start + 2 * found.length);
+      }
+    }
+    if (values.from !== undefined && values.to !== undefined && isMine) show(origin + Number(values.from), origin + Number(values.to));
+    if (values.select !== undefined && isMine) {
+      const [from, to] = values.select.split('_').map(Number);
+      if (from <= to) select(origin + from, origin + to);
+    }
     draw();
+    if (found) pick(found);
     if (values.step !== undefined && !step) status.textContent = `There is no step ${values.step} here. ${status.textContent}`;
+    const row = found ? found.row : facts.rows.find((one) => `${one.rank}` === rankWanted);
     // Of two timelines, the one that the link names is brought into view.
-    if (row && (step || rankWanted !== null) && (values.side || 'base') === (side || values.side || 'base')) {
+    if (row && (step || rankWanted !== null) && isMine && canvas.clientWidth > 0) {
       const box = canvas.getBoundingClientRect();
       scrollTo(0, Math.max(0, scrollY + box.top + row.y - innerHeight / 2));
     }
   });
-  page.timelines[side] = {facts, rows, act, findSlice, x, view: () => view, width: () => width, left: () => left,
+  // The longest kept span of a name.
+  const longest = (name) => {
+    let best = null;
+    rows.forEach((slices, number) => {
+      for (let i = 0; i < slices.start.length; ++i)
+        if (names[slices.name[i]] === name && (best === null || slices.end[i] - slices.start[i] > best.length))
+          best = {row: facts.rows[number], number, index: i, wait: slices.wait[i], time: slices.start[i], name, start: slices.start[i],
+            length: slices.end[i] - slices.start[i], role: roles[slices.kind[i] & 15]};
+    });
+    return best;
+  };
+  // The panel that stays: what a click or a tap was on.
+  const panel = page.make('div', '');
+  panel.className = 'panel';
+  panel.hidden = true;
+  status.after(panel);
+  const pick = (found) => {
+    panel.hidden = found === null || found.name === null;
+    if (panel.hidden) return;
+    panel.replaceChildren();
+    page.make('b', found.name, panel);
+    const step = stepAt(found.row.rank, found.start);
+    const share = step ? `, ${(100 * found.length / Math.max(step.end - step.start, 1)).toFixed(1)} % of step ${step.label}` : '';
+    page.make('p', `${found.row.label}, ${found.role}: ${page.duration(found.length)} from ${page.duration(found.start - origin)}${share}${
+      found.wait > 0 ? `; it waits ${page.duration(found.wait)} and moves data for ${page.duration(found.length - found.wait)}` : ''}.`, panel);
+    // The same span on the other ranks in full, in the same step.
+    const others = facts.ranks.filter((one) => one.rank !== found.row.rank && one.why !== 'other').map((one) => {
+      let most = 0;
+      facts.rows.forEach((row, number) => {
+        if (row.rank !== one.rank) return;
+        const slices = rows[number];
+        for (let i = 0; i < slices.start.length; ++i)
+          if (names[slices.name[i]] === found.name && stepAt(one.rank, slices.start[i])?.label === step?.label)
+            most = Math.max(most, slices.end[i] - slices.start[i]);
+      });
+      return most > 0 ? `${page.duration(most)} on rank ${one.rank} (${one.why === 'named' ? 'of the verdict' : one.why})` : null;
+    }).filter((text) => text !== null);
+    if (others.length > 0) page.make('p', `The longest of that name in the step: ${others.join(', ')}.`, panel);
+    page.addNameLink(page.make('p', '', panel), found.name);
+  };
+  // Sums of a range: exact for whole steps, else of the spans that the page keeps, which is at least that.
+  const sumsOf = (from, to, ranks) => {
+    const wanted = ranks || facts.ranks.map((one) => one.rank);
+    const found = [];
+    let isExact = wanted.length > 0;
+    for (const rank of wanted) {
+      const inside = facts.sums.filter((one) => one[0] === rank && one[2] >= from && one[3] <= to);
+      const covered = inside.reduce((sum, one) => sum + one[3] - one[2], 0);
+      if (inside.length === 0 || covered !== to - from) isExact = false;
+      else roles.forEach((role, i) => found.push({rank, role, name: null, count: inside.length, total_ns: inside.reduce((sum, one) => sum + one[4 + i], 0)}));
+    }
+    const named = new Map();
+    facts.rows.forEach((row, number) => {
+      if (!wanted.includes(row.rank)) return;
+      const slices = rows[number];
+      for (let i = 0; i < slices.start.length; ++i) {
+        const length = Math.min(slices.end[i], to) - Math.max(slices.start[i], from);
+        if (length <= 0) continue;
+        const role = roles[slices.kind[i] & 15];
+        const key = `${row.rank} ${role} ${slices.name[i]}`;
+        const sum = named.get(key) || {rank: row.rank, role, name: names[slices.name[i]], count: 0, total_ns: 0};
+        ++sum.count;
+        sum.total_ns += length;
+        named.set(key, sum);
+      }
+    });
+    return {is_exact: isExact, rows: [...found, ...[...named.values()].sort((a, b) => b.total_ns - a.total_ns)]};
+  };
+  const showSums = () => {
+    panel.hidden = selection === null;
+    if (selection === null) return;
+    panel.replaceChildren();
+    const sums = sumsOf(selection.from, selection.to, null);
+    page.make('b', `${page.duration(selection.to - selection.from)} from ${page.duration(selection.from - origin)}: ${
+      sums.is_exact ? 'whole steps' : 'at least, of the spans that the page keeps'}`, panel);
+    const list = page.make('ul', undefined, panel);
+    for (const row of sums.rows.filter((one) => one.total_ns > 0 && (one.name !== null || sums.is_exact)).slice(0, 12))
+      page.make('li', `rank ${row.rank}, ${row.role}${row.name === null ? '' : `: ${page.fitted(row.name, 90)}, ${row.count} times`}: ${
+        page.duration(row.total_ns)}`, list);
+  };
+  const timeline = {canvas, facts, rows, names, roles, act, findSlice, longest, stepAt, sumsOf, select, showSums, pick, zoom, timeAt, x, origin,
+    words, show, side, top, selection: () => selection, view: () => view, width: () => width, left: () => left,
+    isWhole: () => view.start === first.start && view.end === first.end, rankWanted: () => rankWanted,
+    // Both sides begin with as much time.
+    begin: (length) => { first = {start: first.start, end: first.start + length}; clamp(first.start, first.end); first = {...view}; },
+    follow: (start, end) => { clamp(origin + start, origin + end); draw(); },
     pixel: (row) => facts.rows[row].y + 2};
+  layout();
+  page.addHands(timeline);
+  page.timelines[side] = timeline;
 };
 
-page.start();

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 
@@ -160,20 +162,44 @@ bool is_in_window(const TimelineSlice& slice, const TimelineWindow& window) {
          slice.end_ns - slice.start_ns >= (window.time.to_ns - window.time.from_ns) / kPixels;
 }
 
-// Keeps the slices with a pixel in a window of a step, then the longest, in their order.
+// The places of slices within their steps, by length: 0 for the longest of its step. Slices that
+// begin outside of all steps are after all others.
+std::vector<std::size_t> places_in_steps(const std::vector<TimelineSlice>& all,
+                                         const std::vector<std::uint32_t>& shown,
+                                         const Intervals& steps) {
+  constexpr std::size_t kNowhere = ~std::size_t{0};
+  std::vector<std::vector<std::uint32_t>> by_step(steps.size());
+  std::size_t step = 0;
+  for (const std::uint32_t i : shown) {
+    while (step < steps.size() && steps[step].to_ns <= all[i].start_ns) ++step;
+    if (step < steps.size() && steps[step].from_ns <= all[i].start_ns) by_step[step].push_back(i);
+  }
+  std::vector<std::size_t> places(all.size(), kNowhere);
+  const auto length = [&](std::uint32_t i) { return all[i].end_ns - all[i].start_ns; };
+  for (std::vector<std::uint32_t>& list : by_step) {
+    std::ranges::stable_sort(list, std::greater(), length);
+    for (std::size_t i = 0; i < list.size(); ++i) places[list[i]] = i;
+  }
+  return places;
+}
+
+// Keeps the longest slice of each step, then the slices with a pixel in a window of a step, then
+// further ones of each step in turn, and then the longest, in their order. `steps` are by begin.
 std::vector<TimelineSlice> keep_slices(const std::vector<TimelineSlice>& all, std::size_t room,
-                                       const std::vector<TimelineWindow>& windows) {
+                                       const std::vector<TimelineWindow>& windows,
+                                       const Intervals& steps) {
   std::vector<std::uint32_t> order;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i].depth < kMostDepth) order.push_back(static_cast<std::uint32_t>(i));
   if (order.size() > room) {
-    std::vector<bool> is_first(all.size());
+    std::vector<std::size_t> places = places_in_steps(all, order, steps);
     for (const std::uint32_t i : order)
-      is_first[i] =
+      if (places[i] > 0 &&
           std::any_of(windows.begin() + 1, windows.end(),
-                      [&](const TimelineWindow& window) { return is_in_window(all[i], window); });
+                      [&](const TimelineWindow& window) { return is_in_window(all[i], window); }))
+        places[i] = 1;
     const auto is_better = [&](std::uint32_t a, std::uint32_t b) {
-      if (is_first[a] != is_first[b]) return static_cast<bool>(is_first[a]);
+      if (places[a] != places[b]) return places[a] < places[b];
       const std::int64_t length_a = all[a].end_ns - all[a].start_ns;
       const std::int64_t length_b = all[b].end_ns - all[b].start_ns;
       return length_a != length_b ? length_a > length_b : a < b;
@@ -189,6 +215,19 @@ std::vector<TimelineSlice> keep_slices(const std::vector<TimelineSlice>& all, st
   return kept;
 }
 
+// The longest slice of each step, as many as have room.
+std::vector<TimelineSlice> keep_longest(const std::vector<TimelineSlice>& all, std::size_t room,
+                                        const Intervals& steps) {
+  std::vector<std::uint32_t> shown(all.size());
+  std::iota(shown.begin(), shown.end(), 0U);
+  const std::vector<std::size_t> places = places_in_steps(all, shown, steps);
+  std::vector<TimelineSlice> kept;
+  for (const std::uint32_t i : shown)
+    if (places[i] == 0 && kept.size() < room) kept.push_back(all[i]);
+  for (TimelineSlice& slice : kept) slice.depth = 0;
+  return kept;
+}
+
 class TimelineMaker {
  public:
   TimelineMaker(const Run& run, const TimelineLimits& limits)
@@ -198,7 +237,8 @@ class TimelineMaker {
                                  36'000, limits.names_bytes_a_rank * run.ranks.size()))) {}
 
   // `rows_left` is the number of rows that may follow, this one included.
-  void add_row(std::int64_t rank, RankRow row, std::size_t rows_left, Timeline& to) {
+  void add_row(std::int64_t rank, RankRow row, std::size_t rows_left, const Intervals& steps,
+               Timeline& to) {
     TimelineRow made{.rank = rank, .label = std::move(row.label)};
     made.deeper = static_cast<std::uint64_t>(std::ranges::count_if(
         row.slices, [](const TimelineSlice& slice) { return slice.depth >= kMostDepth; }));
@@ -209,26 +249,15 @@ class TimelineMaker {
       shades.add(row.slices);
       to.shades += shades.bytes();
     }
-    const std::vector<TimelineSlice> kept =
-        keep_slices(row.slices, slices_left_ / std::max<std::size_t>(rows_left, 1), to.windows);
-    made.slices = kept.size();
+    const std::vector<TimelineSlice> kept = keep_slices(
+        row.slices, slices_left_ / std::max<std::size_t>(rows_left, 1), to.windows, steps);
     slices_left_ -= kept.size();
-    std::int64_t before_ns = 0;
-    for (const TimelineSlice& slice : kept) {
-      append_number(to.slices, static_cast<std::uint64_t>(
-                                   std::max<std::int64_t>(slice.start_ns - before_ns, 0)));
-      append_number(to.slices, static_cast<std::uint64_t>(
-                                   std::max<std::int64_t>(slice.end_ns - slice.start_ns, 0)));
-      append_number(to.slices, names_.number_of(slice.label));
-      to.slices +=
-          static_cast<char>(unsigned{slice.depth} << 4U | static_cast<unsigned>(slice.role));
-      before_ns = std::max(before_ns, slice.start_ns);
-      made.lines = std::max<std::size_t>(made.lines, slice.depth + std::size_t{1});
-    }
+    write(kept, made, to);
     to.rows.push_back(std::move(made));
   }
   // The work of devices, or of the host if there is none, as shades of the whole run.
-  void add_thin_row(std::int64_t rank, const std::vector<RankRow>& rows, Timeline& to) {
+  void add_thin_row(std::int64_t rank, const std::vector<RankRow>& rows, const Intervals& steps,
+                    Timeline& to) {
     TimelineRow made{
         .rank = rank, .label = fmt::format("rank {}", rank), .is_thin = true, .is_last = true};
     made.bins = thin_bins_;
@@ -239,37 +268,96 @@ class TimelineMaker {
       if (!has_devices || !row.is_host) shades.add(row.slices);
     }
     to.shades += shades.bytes();
+    if (!rows.empty()) write(keep_longest(rows.front().slices, thin_slices_, steps), made, to);
     to.rows.push_back(std::move(made));
   }
   void share_room(std::size_t full_rows, std::size_t thin_rows, std::size_t ranks,
-                  std::size_t windows) {
+                  const Timeline& timeline) {
+    const std::size_t windows = timeline.windows.size();
     bins_ =
         std::min(limits_.bins_a_row, limits_.bins / std::max<std::size_t>(full_rows * windows, 1));
     thin_bins_ = std::min<std::size_t>(400, limits_.bins / std::max<std::size_t>(thin_rows, 1));
+    thin_slices_ = limits_.thin_slices / std::max<std::size_t>(thin_rows, 1);
     slices_left_ =
-        std::min(limits_.slices, std::max<std::size_t>(8'000, limits_.slices_a_rank * ranks));
+        std::min(limits_.slices,
+                 std::max<std::size_t>(8'000, limits_.slices_a_step * ranks *
+                                                  std::max<std::size_t>(timeline.steps.size(), 1)));
   }
   std::vector<std::string> take_names() { return names_.take(); }
 
  private:
+  void write(const std::vector<TimelineSlice>& kept, TimelineRow& made, Timeline& to) {
+    made.slices = kept.size();
+    std::int64_t before_ns = 0;
+    for (const TimelineSlice& slice : kept) {
+      append_number(to.slices, static_cast<std::uint64_t>(
+                                   std::max<std::int64_t>(slice.start_ns - before_ns, 0)));
+      append_number(to.slices, static_cast<std::uint64_t>(
+                                   std::max<std::int64_t>(slice.end_ns - slice.start_ns, 0)));
+      append_number(to.slices, names_.number_of(slice.label));
+      to.slices +=
+          static_cast<char>(unsigned{slice.depth} << 4U | static_cast<unsigned>(slice.role));
+      if (slice.role == Role::communication)
+        append_number(to.slices, static_cast<std::uint64_t>(slice.wait_ns));
+      before_ns = std::max(before_ns, slice.start_ns);
+      made.lines = std::max<std::size_t>(made.lines, slice.depth + std::size_t{1});
+    }
+  }
+
   const TimelineLimits& limits_;
   NameTable names_;
   std::size_t bins_ = 0;
   std::size_t thin_bins_ = 0;
+  std::size_t thin_slices_ = 0;
   std::size_t slices_left_ = 0;
 };
 
-// The ranks that are shown in full: the one asked for, and the first of the others.
-std::vector<bool> full_ranks(const Run& run, std::size_t most, std::optional<std::int64_t> first) {
-  std::vector<bool> full(run.ranks.size(), run.ranks.size() <= most);
-  std::size_t left = run.ranks.size() <= most ? 0 : std::min<std::size_t>(most, 4);
-  for (const bool is_first : {true, false})
-    for (std::size_t i = 0; i < full.size() && left > 0; ++i)
-      if ((run.ranks[i].rank == first) == is_first) {
-        full[i] = true;
-        --left;
-      }
-  return full;
+// The ranks (indices) in the order of their rows, those that are shown in full first.
+struct RankOrder {
+  std::vector<std::size_t> ranks;
+  std::size_t full = 0;
+};
+
+RankOrder order_of(const Run& run, std::size_t most, const FirstRanks& first) {
+  RankOrder order;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) order.ranks.push_back(i);
+  std::ranges::stable_sort(order.ranks, {}, [&](std::size_t i) {
+    return run.ranks[i].rank == first.named ? 0 : run.ranks[i].rank == first.median ? 1 : 2;
+  });
+  order.full = run.ranks.size() <= most ? run.ranks.size() : std::min<std::size_t>(most, 4);
+  return order;
+}
+
+std::string_view why_of(std::int64_t rank, const FirstRanks& first) {
+  return rank == first.named ? "named" : rank == first.median ? "median" : "other";
+}
+
+// How long each piece of a rank's communication waited, by its begin and end.
+using PartWaits = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+
+std::vector<PartWaits> waits_of_parts(const Run& run, const MatchedCollectives& collectives) {
+  std::vector<PartWaits> waits(run.ranks.size());
+  for (const auto* const list : {&collectives.matched, &collectives.single})
+    for (const Collective& what : *list)
+      for (const CollectivePart& part : what.parts)
+        if (const std::int64_t ns = what.wait_ns(part); ns > 0)
+          waits[part.rank][{part.start_ns, part.end_ns}] = ns;
+  return waits;
+}
+
+void set_waits(RankRow& row, const PartWaits& waits) {
+  for (TimelineSlice& slice : row.slices)
+    if (slice.role == Role::communication)
+      if (const auto wait = waits.find({slice.start_ns, slice.end_ns}); wait != waits.end())
+        slice.wait_ns = wait->second;
+}
+
+Intervals times_of(const RankRoles& roles) {
+  Intervals times;
+  for (const StepRoles& step : roles.steps)
+    if (step.step.counted) times.push_back(step.step.time);
+  std::ranges::sort(times, {}, &Interval::from_ns);
+  return times;
 }
 
 std::int64_t end_of(const std::vector<RankRow>& rows) {
@@ -290,35 +378,43 @@ void thin_out(std::vector<TimelineStep>& steps, std::size_t most) {
 }  // namespace
 
 Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
-                       const TimelineLimits& limits, std::optional<std::int64_t> first_rank) {
+                       const MatchedCollectives& collectives, const TimelineLimits& limits,
+                       const FirstRanks& first) {
   Timeline timeline;
-  const std::vector<bool> full = full_ranks(run, limits.full_ranks, first_rank);
-  const auto full_count = static_cast<std::size_t>(std::count(full.begin(), full.end(), true));
+  const std::vector<PartWaits> waits = waits_of_parts(run, collectives);
+  const RankOrder order = order_of(run, limits.full_ranks, first);
+  const bool epochs = has_epochs(roles);
   timeline.steps = find_step_times(roles);
   for (const TimelineStep& step : timeline.steps)
     timeline.end_ns = std::max(timeline.end_ns, step.time.to_ns);
   std::size_t rows_left = 0;
-  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
-    const std::vector<RankRow> rows = find_rank_rows(run, run.ranks[i]);
+  for (std::size_t i = 0; i < order.ranks.size(); ++i) {
+    const std::vector<RankRow> rows = find_rank_rows(run, run.ranks[order.ranks[i]]);
     timeline.end_ns = std::max(timeline.end_ns, end_of(rows));
-    if (full[i]) rows_left += rows.size();
+    if (i < order.full) rows_left += rows.size();
   }
   timeline.windows = find_windows(timeline.steps, timeline.end_ns);
   thin_out(timeline.steps, limits.steps);
   TimelineMaker maker(run, limits);
-  maker.share_room(rows_left, full.size() - full_count, full_count, timeline.windows.size());
-  for (const bool is_full : {true, false})
-    for (std::size_t i = 0; i < run.ranks.size(); ++i) {
-      if (full[i] != is_full) continue;
-      std::vector<RankRow> rows = find_rank_rows(run, run.ranks[i]);
-      if (!is_full) {
-        maker.add_thin_row(run.ranks[i].rank, rows, timeline);
-        continue;
-      }
-      for (RankRow& row : rows)
-        maker.add_row(run.ranks[i].rank, std::move(row), rows_left--, timeline);
-      if (!rows.empty()) timeline.rows.back().is_last = true;
+  maker.share_room(rows_left, order.ranks.size() - order.full, order.full, timeline);
+  for (std::size_t i = 0; i < order.ranks.size(); ++i) {
+    const std::int64_t rank = run.ranks[order.ranks[i]].rank;
+    const RankRoles& steps = roles[order.ranks[i]];
+    std::vector<RankRow> rows = find_rank_rows(run, run.ranks[order.ranks[i]]);
+    for (RankRow& row : rows) set_waits(row, waits[order.ranks[i]]);
+    if (i >= order.full) {
+      maker.add_thin_row(rank, rows, times_of(steps), timeline);
+      continue;
     }
+    timeline.ranks.push_back({rank, why_of(rank, first)});
+    for (RankRow& row : rows)
+      maker.add_row(rank, std::move(row), rows_left--, times_of(steps), timeline);
+    if (!rows.empty()) timeline.rows.back().is_last = true;
+    for (const StepRoles& step : steps.steps)
+      if (step.step.counted && timeline.sums.size() < limits.sums)
+        timeline.sums.push_back(
+            {rank, step_label(key_of(step.step), epochs), step.step.time, step.exclusive});
+  }
   timeline.names = maker.take_names();
   return timeline;
 }

@@ -1,6 +1,7 @@
 // The timeline of all ranks as data for a page, the rows of a rank, and the names of its steps.
 #pragma once
 
+#include "analysis/collectives/collectives.h"
 #include "analysis/waits/step_roles.h"
 #include "run/run.h"
 
@@ -22,22 +23,26 @@ std::string step_label(const StepKey& key, bool has_epochs);
 // Timeline: the events of all ranks, thinned out so that a page has room for them and the eye loses
 // nothing.
 //
-//   const Timeline timeline = make_timeline(run, roles, {.full_ranks = 32});
+//   const Timeline timeline =
+//       make_timeline(run, roles, match_collectives(run), {.full_ranks = 32}, {.named = 5});
 //   use(timeline.rows, timeline.slices, timeline.shades);
 //
 // A rank has rows for the computation and the communication of its devices, more than one each if
 // streams overlap (find_rank_rows()), and up to two for the threads of its host: the one with the
-// steps, and another one with many spans (the backward pass). A row keeps its longest slices, first
-// those in the windows of the slowest and the median step; all spans of its first line, kept or
-// not, are also shades, which count how much of a bin's time they cover, and with which role. If
-// there are too many ranks, the others have one thin row of shades each.
+// steps, and another one with many spans (the backward pass). A row keeps its longest slice of each
+// step, those with a pixel in the windows of the slowest and the median step, further ones of each
+// step in turn, and then its longest; all spans of its first line, kept or not, are also shades,
+// which count how much of a bin's time they cover, and with which role. If there are too many
+// ranks, the others have one thin row each, of shades and the longest slice of each step.
 //
 // Memory: the spans of one rank at a time, and what is kept.
 
 struct TimelineLimits {
   std::size_t full_ranks = 32;
-  std::size_t slices = 40'000;              // of all rows together
-  std::size_t slices_a_rank = 2'000;        // but at least 8,000 for all
+  std::size_t slices = 80'000;              // of all rows together
+  std::size_t slices_a_step = 200;          // of a rank, but at least 8,000 for all
+  std::size_t thin_slices = 20'000;         // of all thin rows together
+  std::size_t sums = 2'500;                 // steps of ranks with their sums
   std::size_t bins = 65'536;                // of all rows and windows together
   std::size_t bins_a_row = 600;             // at most, of a window
   std::size_t steps = 400;                  // of more, each n-th, as the heat map has them
@@ -67,23 +72,46 @@ struct TimelineStep {
   Interval time;  // from its first begin to its last end on a rank
 };
 
+// A rank that is shown in full, and why: "named", "median", "other".
+struct FullRank {
+  std::int64_t rank = 0;
+  std::string_view why;
+};
+
+// What a rank did in a step, as `trace-stats steps` has it.
+struct StepTimesOfRank {
+  std::int64_t rank = 0;
+  std::string label;
+  Interval time;
+  RoleTimes roles;
+};
+
 struct Timeline {
   std::int64_t end_ns = 0;
+  std::vector<FullRank> ranks;        // in the order of their rows
+  std::vector<StepTimesOfRank> sums;  // of these ranks
   // The whole run, then the slowest and the median step if there are several.
   std::vector<TimelineWindow> windows;
   std::vector<TimelineStep> steps;
   std::vector<TimelineRow> rows;
   // Of each row its slices by begin: LEB128 of the distance to the begin before, of the length and
-  // of the number of the name; a byte of depth << 4 | role.
+  // of the number of the name; a byte of depth << 4 | role; of communication the wait.
   std::string slices;
   // Of each row and window a byte a bin: role << 4 | covered share in 1/15.
   std::string shades;
   std::vector<std::string> names;
 };
 
-// `first_rank` is shown in full in any case.
+// The ranks that a page talks of, which come first and are shown in full in any case.
+struct FirstRanks {
+  std::optional<std::int64_t> named = {};   // by the verdict or its evidence
+  std::optional<std::int64_t> median = {};  // nearest to the median of the ranks' own times
+};
+
+// `collectives` say how long each piece of communication waited.
 Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
-                       const TimelineLimits& limits, std::optional<std::int64_t> first_rank);
+                       const MatchedCollectives& collectives, const TimelineLimits& limits,
+                       const FirstRanks& first);
 
 // find_rank_rows: the spans of a rank, put on the rows of the timeline.
 
@@ -93,6 +121,7 @@ struct TimelineSlice {
   std::uint32_t label;  // number in Labels
   std::uint8_t depth;   // in other slices of its row
   Role role;
+  std::int64_t wait_ns = 0;  // of communication: the time before the others came, at its begin
 };
 
 // Deeper slices are not shown: a row of the host is four lines high.
@@ -108,10 +137,11 @@ struct RankRow {
 // communication. Each has one row ("rank 0 devices", "rank 0 comm") unless streams run at the same
 // time, so that no stream is painted over another one: then a stream that overlaps another one has
 // a row of its own, named after it, and streams that never do share one. There are at most four of
-// each; the last one has all other streams, and those after the 64 busiest. Then come those of the
-// host: the thread with the step marks, or with the most spans, and the busiest other one if it has
-// at least a fifth of that one's spans. Functions of Python are left out of a thread that has other
-// spans: their outer ones cover everything, and the flame graph has them.
+// each; the last one has all other streams, and those after the 64 busiest. Without devices that
+// communicate, the row "rank 0 comm" has the communication of all threads of the host. Then come
+// those of the host: the thread with the step marks, or with the most spans, and the busiest other
+// one if it has at least a fifth of that one's spans. Functions of Python are left out of a thread
+// that has other spans: their outer ones cover everything, and the flame graph has them.
 std::vector<RankRow> find_rank_rows(const Run& run, const RankEvents& rank);
 
 }  // namespace traceloom

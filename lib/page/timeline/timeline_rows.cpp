@@ -102,6 +102,18 @@ RankRow host_row(const Run& run, const RankEvents& rank, std::uint32_t track,
   return row;
 }
 
+// The communication of gloo and MPI, on whichever threads it runs.
+RankRow host_communication(const Run& run, const RankEvents& rank) {
+  RankRow row{fmt::format("rank {} comm", rank.rank), true, {}};
+  for_each_role_span(
+      run, rank,
+      [&](Role role, const HostSpan& span) {
+        if (role == Role::communication) row.slices.push_back(slice_of(span, role));
+      },
+      [](Role, const DeviceSpan&) {});
+  return row;
+}
+
 // A device and its stream; work without a stream is one stream.
 using StreamKey = std::pair<std::int32_t, std::int32_t>;
 
@@ -232,6 +244,10 @@ std::vector<RankRow> find_stream_rows(const Run& run, const RankEvents& rank) {
 
 std::vector<RankRow> find_rank_rows(const Run& run, const RankEvents& rank) {
   std::vector<RankRow> rows = find_stream_rows(run, rank);
+  const auto communicates = [](const RankRow& row) {
+    return !row.slices.empty() && row.slices.front().role == Role::communication;
+  };
+  if (std::ranges::none_of(rows, communicates)) rows.push_back(host_communication(run, rank));
   const std::size_t devices = rows.size();
   const Threads threads = find_threads(run, rank);
   for (const std::uint32_t track : shown_threads(threads))
