@@ -293,8 +293,8 @@ class AccountFinder {
       name.recurs = !is_lone || recurring.contains(name.name);
   }
 
-  // Returns the operators whose calls on a thread are alike: the median one has at least half of the
-  // time that the mean one has in pieces. What only first uses take is not alike.
+  // Returns the operators whose calls on a thread are alike: the median one has at least half of
+  // the time that the mean one has in pieces. First uses are longer than later ones.
   std::set<std::string_view> find_recurring() const {
     struct Times {
       Intervals pieces;
