@@ -159,7 +159,9 @@ void write_timeline_section(HtmlWriter& html, const PageRun& page) {
   }
   html.open("div", {{"data-script", ""}, {"hidden", ""}});
   write_buttons(html, timeline);
-  write_legend(html, {kRoleNames.begin(), kRoleNames.end()});
+  std::vector<std::string_view> colours(kRoleNames.begin(), kRoleNames.end());
+  colours.push_back("waiting");
+  write_legend(html, colours);
   write_canvas(html, {page.id("timeline-canvas"), page.id("timeline-status"), "timeline", page.side,
                       "Timeline of all ranks; W and S zoom, A and D move, 0 shows all. The numbers "
                       "are in the tables of the other sections."});
