@@ -173,7 +173,8 @@ std::string cell_bytes(const StepGrid& grid, const std::vector<Role>& roles, std
       append_number(bytes,
                     static_cast<unsigned>(cell.total_ns < 0 ? 0 : 1 + std::lround(65534 * share)));
     }
-  for (const GridCell& cell : grid.cells) bytes += static_cast<char>(cell.place);
+  for (const GridCell& cell : grid.cells)
+    bytes += static_cast<char>(std::min<std::size_t>(cell.place, 255));
   for (const Role role : roles)
     for (const GridCell& cell : grid.cells)
       bytes += static_cast<char>(cell.total_ns <= 0
@@ -205,9 +206,11 @@ std::string delta_bytes(const std::vector<std::optional<std::int64_t>>& deltas,
 std::string note_of(const StepGrid& grid) {
   std::string note;
   if (grid.ranks_a_row > 1 || grid.steps_a_column > 1)
-    note = fmt::format("A cell is one of {} ranks and {} steps, the furthest from the median. ",
-                       grid.ranks_a_row, grid.steps_a_column);
-  return note + "A click shows the step in the timeline.";
+    note = fmt::format("A cell is one of {} ranks and {} steps, the {}. ", grid.ranks_a_row,
+                       grid.steps_a_column,
+                       grid.ranks.size() < 3 ? "longest" : "furthest from the median");
+  return note + (grid.steps_a_column > 1 ? "A click shows the first of the steps in the timeline."
+                                         : "A click shows the step in the timeline.");
 }
 
 std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std::int64_t most_ns,

@@ -42,6 +42,7 @@ void write_rows(JsonWriter& json, const Timeline& timeline) {
                   row.bins, "depths", row.lines);
     if (row.is_thin) json.member("thin", true);
     if (row.is_last) json.member("last", true);
+    if (row.is_copy) json.member("copy", true);
   });
 }
 

@@ -152,10 +152,10 @@ double number_of(const oracle::Json& object, const std::string& key, double othe
 }
 
 const Run& run_of(const TruthRow& row, const RunRequest& request) {
-  using Key = std::tuple<std::vector<std::string>, bool, bool, bool>;
-  static Key kept_key;
+  using RunKey = std::tuple<std::vector<std::string>, bool, bool, bool>;
+  static RunKey kept_key;
   static std::optional<Run> kept;
-  Key key{row.traces, request.details, request.arguments, request.samples};
+  RunKey key{row.traces, request.details, request.arguments, request.samples};
   if (!kept || key != kept_key) {
     kept.emplace(read_paths(row.traces, request));
     kept_key = std::move(key);

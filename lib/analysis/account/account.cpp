@@ -49,11 +49,29 @@ struct Piece {
   std::int64_t ns;
 };
 
-// Returns the callers of each piece, the innermost first: operators, then a function of Python.
-// Sorts the pieces by thread and begin.
-std::vector<std::string> find_callers(const Run& run, const RankEvents& rank,
-                                      std::vector<Piece>& pieces) {
-  using Around = std::vector<std::pair<std::int64_t, std::string_view>>;
+// The callers of a piece as the traces name them, which is enough for a million pieces: operators,
+// the innermost first, then a function of Python.
+struct Callers {
+  std::vector<std::string_view> names;
+  std::string_view frame = {};
+
+  std::string frame_text() const { return frame.empty() ? "" : read_frame(frame).text(); }
+  std::string_view innermost() const { return names.empty() ? frame : names.front(); }
+  std::string innermost_text() const {
+    return names.empty() ? frame_text() : std::string(names.front());
+  }
+  std::string text() const {
+    std::string text(fmt::format("{}", fmt::join(names, ", ")));
+    if (!frame.empty()) text += (text.empty() ? "" : ", ") + frame_text();
+    return text;
+  }
+};
+
+// Sorts the pieces, and returns the callers of each.
+std::vector<Callers> find_callers(const Run& run, const RankEvents& rank,
+                                  std::vector<Piece>& pieces) {
+  // By begin and by what is left until the end: of two that begin together the longer one is outer.
+  using Around = std::vector<std::tuple<std::int64_t, std::int64_t, std::string_view>>;
   std::vector<Around> around(pieces.size());
   std::vector<const HostSpan*> frames(pieces.size(), nullptr);
   const auto place = [](const HostSpan& span) { return std::pair(span.track, span.start_ns); };
@@ -69,7 +87,7 @@ std::vector<std::string> find_callers(const Run& run, const RankEvents& rank,
   };
   rank.for_each_host([&](const HostSpan& span) {
     for_each_in(span, [&](std::size_t i, std::string_view name) {
-      if (name != pieces[i].name) around[i].emplace_back(span.start_ns, name);
+      if (name != pieces[i].name) around[i].emplace_back(span.start_ns, -span.end_ns, name);
     });
   });
   rank.for_each_frame([&](const HostSpan& span) {
@@ -79,17 +97,16 @@ std::vector<std::string> find_callers(const Run& run, const RankEvents& rank,
         frames[i] = &span;
     });
   });
-  std::vector<std::string> texts;
+  std::vector<Callers> found(pieces.size());
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     std::sort(around[i].rbegin(), around[i].rend());
-    std::vector<std::string> names;
-    for (const auto& [start_ns, name] : around[i])
+    std::vector<std::string_view>& names = found[i].names;
+    for (const auto& [start_ns, end_ns, name] : around[i])
       if (names.size() < kMostCallers && (names.empty() || names.back() != name))
-        names.emplace_back(name);
-    if (frames[i] != nullptr) names.push_back(read_frame(run.labels.name(frames[i]->label)).text());
-    texts.push_back(fmt::format("{}", fmt::join(names, ", ")));
+        names.push_back(name);
+    if (frames[i] != nullptr) found[i].frame = run.labels.name(frames[i]->label);
   }
-  return texts;
+  return found;
 }
 
 // Returns the number of steps that have begun at a time.
@@ -114,13 +131,16 @@ void join(NamedTime& sum, const NamedTime& more) {
 // apart.
 void add_names(const Run& run, const RankEvents& rank, std::vector<Piece> pieces,
                const std::vector<std::int64_t>& step_starts, Account& account) {
-  const std::vector<std::string> callers = find_callers(run, rank, pieces);
+  const std::vector<Callers> callers = find_callers(run, rank, pieces);
   std::map<std::tuple<AccountRow, std::string_view, std::string_view>, NamedTime> sums;
   std::map<std::pair<AccountRow, std::string_view>, std::set<std::size_t>> steps;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const Piece& piece = pieces[i];
-    join(sums[{piece.row, piece.name, innermost_of(callers[i])}],
-         {std::string(piece.name), callers[i], piece.ns, 1, 0, piece.ns});
+    NamedTime& sum = sums[{piece.row, piece.name, callers[i].innermost()}];
+    if (sum.n == 0) sum.caller = callers[i].innermost_text();
+    const bool is_longest = piece.ns > sum.longest_ns;
+    join(sum,
+         {std::string(piece.name), is_longest ? callers[i].text() : "", piece.ns, 1, 0, piece.ns});
     steps[{piece.row, piece.name}].insert(steps_until(step_starts, piece.span.start_ns));
   }
   for (auto& [key, sum] : sums) {
@@ -168,7 +188,7 @@ void add(Account& account, const Account& more) {
 void join_names(Account& account) {
   for (const AccountRow row : kAllOf<AccountRow>)
     join_alike(account[row].names, [](const NamedTime& one) {
-      return std::pair(std::string_view(one.name), innermost_of(one.callers));
+      return std::pair(std::string_view(one.name), std::string_view(one.caller));
     });
   join_alike(account.frames,
              [](const FrameSum& frame) { return std::tie(frame.name, frame.file); });

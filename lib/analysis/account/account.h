@@ -69,17 +69,14 @@ constexpr std::string_view account_row_name(AccountRow row) {
 // The time of one operator, call or function in a row.
 struct NamedTime {
   std::string name;
-  std::string callers = {};  // the innermost first, which is the same for all; of the longest one
+  std::string callers = {};  // of the longest one, the innermost first
   std::int64_t ns = 0;
   std::size_t n = 0;
   std::size_t steps = 0;  // number of steps in which the row has that name, whoever the callers are
   std::int64_t longest_ns = 0;
-  bool recurs = true;  // false for operators whose calls in one step are not alike
+  bool recurs = true;       // false for operators whose calls in one step are not alike
+  std::string caller = {};  // the innermost, of all
 };
-// Returns the first of callers.
-inline std::string_view innermost_of(std::string_view callers) {
-  return callers.substr(0, callers.find(", "));
-}
 
 inline constexpr std::int64_t kLongPart = 100'000;  // ns; a longer gap is no launch's
 

@@ -138,8 +138,8 @@ std::string names_text(const std::vector<NamedTime>& names, const StepOwner& of,
     if (texts.size() == most) break;
     texts.push_back(
         fmt::format("{} {}", shorten_middle(one_line(name.name), kWidth), step_text(name.ns, of)));
-    const std::string_view caller = innermost_of(name.callers);
-    if (!caller.empty()) texts.back() += " in " + shorten_middle(one_line(caller), kWidth);
+    if (!name.caller.empty())
+      texts.back() += " in " + shorten_middle(one_line(name.caller), kWidth);
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }

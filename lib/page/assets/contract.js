@@ -4,8 +4,6 @@ page.boxOf = (canvas, x, y, width, height) => {
   return {x: box.left + x, y: box.top + y, width, height};
 };
 
-page.timelineOf = (side) => page.timelines[side || ''] || page.timelines.base || page.timelines.new;
-
 window.traceloom = {
   verdict: () => {
     const card = document.querySelector('.verdict');

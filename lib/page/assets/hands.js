@@ -47,6 +47,7 @@ page.addHands = (timeline) => {
     }
   };
   canvas.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0) return;
     canvas.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, {...at(event), hasMoved: false});
     begin();

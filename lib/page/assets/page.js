@@ -36,6 +36,9 @@ page.duration = (ns) => {
   return `${(ns / length).toFixed(3)} ${unit}`;
 };
 
+// The timeline of a side; of a page of two, without a side, the first.
+page.timelineOf = (side) => page.timelines[side || ''] || page.timelines.base || page.timelines.new;
+
 page.isDark = () => {
   const theme = document.documentElement.dataset.theme;
   return theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
@@ -149,7 +152,7 @@ page.writeAddress = () => {
     const parts = [page.place.section];
     for (const key of ['rank', 'step', 'name', 'side'])
       if (page.place[key] !== undefined) parts.push(`${key}=${encodeURIComponent(page.place[key])}`);
-    const timeline = page.timelines[''] || page.timelines.base || page.timelines.new;
+    const timeline = page.timelineOf(page.place.side);
     if (timeline && !timeline.isWhole()) {
       const view = timeline.view();
       parts.push(`from=${Math.round(view.start - timeline.origin)}`, `to=${Math.round(view.end - timeline.origin)}`);

@@ -8,17 +8,20 @@ page.searchIndex = () => {
   return page.index;
 };
 
-page.nameAddress = (name, side) => {
-  const timeline = page.timelines[side || ''] || page.timelines.base;
-  const isDrawn = timeline && timeline.names.includes(name);
-  return `#${isDrawn ? 'timeline' : 'work'}&name=${encodeURIComponent(name)}${side ? `&side=${side}` : ''}`;
+page.findName = (name, side) => page.searchIndex().find((one) => one.name === name && one.side === (side || undefined)) ||
+  page.searchIndex().find((one) => one.name === name);
+
+// Where a name leads: to its longest span, or to the row of a section that has it.
+page.nameAddress = (name, side, section = 'work') => {
+  const isDrawn = page.timelineOf(side)?.nameSet.has(name);
+  return `#${isDrawn ? 'timeline' : section}&name=${encodeURIComponent(name)}${side ? `&side=${side}` : ''}`;
 };
 
-page.addNameLink = (parent, name) => {
-  const hit = page.searchIndex().find((one) => one.name === name);
+page.addNameLink = (parent, name, side) => {
+  const hit = page.findName(name, side);
   if (!hit) return;
   const link = page.make('a', `${hit.kind}: ${hit.count} times, ${page.duration(hit.total_ns)} in all`, parent);
-  link.href = `#work&name=${encodeURIComponent(name)}`;
+  link.href = `#work&name=${encodeURIComponent(name)}${side ? `&side=${side}` : ''}`;
 };
 
 page.search = (text) => {

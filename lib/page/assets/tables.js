@@ -90,42 +90,60 @@ page.linkLine = (item, side) => {
   }
 };
 
-// The rows of tables: names, ranks, steps and commands are links.
+// The label by which the timeline knows the step of a row, which may have its epoch apart; null if it has none.
+page.stepLabel = (timeline, epoch, step) => {
+  const labels = timeline ? timeline.labels : new Set();
+  return [`${epoch}.${step}`, `${step}`].find((label) => labels.has(label)) ?? null;
+};
+
+// The rows of tables: names, ranks, steps and commands are links. What a column is says its key.
 page.linkTable = (table) => {
   const side = table.closest('.side')?.dataset.side;
   const end = side ? `&side=${side}` : '';
-  const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim().toLowerCase());
-  const find = (...names) => heads.findIndex((head) => names.includes(head));
-  const [rank, step, name, command] = [find('rank', 'ranks', 'slowest rank', 'last'), find('step'), find('name', 'kernel', 'operator', 'collective'),
-    find('command', 'see')];
-  const put = (row, column, href) => {
-    const cell = row.cells[column];
-    const text = cell.textContent;
-    if (!/\w/.test(text) || cell.querySelector('a, svg')) return;
-    const link = page.make('a', text);
+  const timeline = page.timelines[side || ''];
+  const section = table.closest('section').id;
+  const heads = [...table.tHead.rows[0].cells];
+  const find = (...keys) => heads.findIndex((head) => keys.includes(head.dataset.k || head.textContent.trim().toLowerCase()));
+  const [rank, epoch, step, name, command] = [find('rank', 'slowest_rank', 'last_rank', 'last'), find('epoch'), find('step'),
+    find('name', 'kernel', 'operator', 'collective'), find('command', 'see')];
+  const put = (cell, href) => {
+    if (cell.querySelector('a, svg')) return;
+    const link = page.make('a', cell.textContent);
     link.href = href;
     cell.replaceChildren(link);
   };
   for (const row of table.tBodies[0].rows) {
-    if (name >= 0) row.cells[name]?.classList.add('name');
-    const text = (column) => row.cells[column]?.textContent.trim() || '';
-    const first = (column) => /\d+/.exec(text(column))?.[0];
-    if (rank >= 0 && first(rank)) put(row, rank, `#timeline&rank=${first(rank)}${step >= 0 && text(step) ? `&step=${encodeURIComponent(text(step))}` : ''}${end}`);
-    if (step >= 0 && text(step)) put(row, step, `#timeline${rank >= 0 && first(rank) ? `&rank=${first(rank)}` : ''}&step=${encodeURIComponent(text(step))}${end}`);
-    if (name >= 0 && text(name)) put(row, name, page.nameAddress(text(name), side));
-    if (command >= 0 && page.sectionOf[text(command).replace(/^trace-stats /, '')]) put(row, command, `#${page.sectionOf[text(command).replace(/^trace-stats /, '')]}`);
+    const raw = (column) => column < 0 || !row.cells[column] ? '' : row.cells[column].dataset.v ?? row.cells[column].textContent;
+    const ranks = /^\s*\d+\s*$/.test(raw(rank)) ? raw(rank).trim() : null;
+    const label = step < 0 || raw(step) === '' ? null : page.stepLabel(timeline, raw(epoch).trim(), raw(step).trim());
+    const place = `${ranks === null ? '' : `&rank=${ranks}`}${label === null ? '' : `&step=${encodeURIComponent(label)}`}${end}`;
+    if (ranks !== null) put(row.cells[rank], `#timeline${place}`);
+    if (label !== null) put(row.cells[step], `#timeline${place}`);
+    if (name >= 0 && /\w/.test(raw(name)) && !row.cells[name].classList.contains('n')) {
+      row.cells[name].classList.add('name');
+      const text = timeline?.nameSet.has(raw(name)) ? raw(name) : raw(name).trim();
+      put(row.cells[name], page.nameAddress(text, side, section));
+    }
+    const words = raw(command).trim().replace(/^trace-stats /, '');
+    if (command >= 0 && page.sectionOf[words]) put(row.cells[command], `#${page.sectionOf[words]}`);
   }
 };
 
-// An address with a name that is in no timeline shows the row of the tables that has it.
+// An address with a name shows, beside its span, the row of its section that has it.
 page.showName = (values) => {
   for (const row of document.querySelectorAll('tr.found')) row.classList.remove('found');
+  const status = document.getElementById('search-status');
+  status.textContent = '';
   if (values.name === undefined) return;
   const section = document.getElementById(page.place.section);
-  const row = [...section.querySelectorAll('table.data tbody tr')].find((one) => [...one.cells].some((cell) => cell.textContent.trim() === values.name));
-  const status = document.getElementById('search-status');
-  const hit = page.searchIndex().find((one) => one.name === values.name);
-  status.textContent = hit ? `${values.name}: ${hit.kind}, ${hit.count} times, ${page.duration(hit.total_ns)} in all${row ? '' : '; it is in none of the tables below'}.` : '';
+  const part = values.side && section.querySelector(`.side[data-side="${values.side === 'new' ? 'new' : 'base'}"]`) || section;
+  const row = [...part.querySelectorAll('table tbody tr')].find((one) => [...one.cells].some((cell) => cell.textContent.trim() === values.name.trim()));
+  const hit = page.findName(values.name, values.side);
+  const known = hit ? `${values.name}: ${hit.kind}, ${hit.count} times, ${page.duration(hit.total_ns)} in all` : values.name;
+  if (page.place.section === 'timeline') status.textContent = page.timelineOf(values.side)?.nameSet.has(values.name) ? '' :
+    `${known}; the timeline keeps no span of it.`;
+  else if (!row) status.textContent = `${known}; no table of this section has it.`;
+  else if (hit) status.textContent = `${known}.`;
   if (!row) return;
   row.classList.add('found');
   row.scrollIntoView({block: 'center'});

@@ -53,6 +53,8 @@ page.addTimeline = (canvas) => {
     facts.roles.indexOf('communication'));
   const shades = page.bytes(id('timeline-shades'));
   const names = facts.names;
+  const nameSet = new Set(names);
+  const labels = new Set([...facts.steps.map(([label]) => label), ...facts.sums.map((sum) => sum[1])]);
   const status = document.getElementById(id('timeline-status'));
   const part = canvas.closest('.side, section');
   const roles = facts.roles;
@@ -325,15 +327,19 @@ page.addTimeline = (canvas) => {
         show(found.start - found.length, found.start + 2 * found.length);
       }
     }
-    if (values.from !== undefined && values.to !== undefined && isMine) show(origin + Number(values.from), origin + Number(values.to));
-    if (values.select !== undefined && isMine) {
-      const [from, to] = values.select.split('_').map(Number);
-      if (from <= to) select(origin + from, origin + to);
+    const [from, to] = [Number(values.from || NaN), Number(values.to || NaN)];
+    if (from < to && isMine) show(origin + from, origin + to);
+    const [start, stop] = (values.select || '').split('_').map((one) => Number(one || NaN));
+    if (start <= stop && isMine) {
+      select(origin + start, origin + stop);
+      showSums();
     }
     draw();
     if (found) pick(found);
-    if (values.step !== undefined && !step) status.textContent = `There is no step ${values.step} here. ${status.textContent}`;
     const row = found ? found.row : facts.rows.find((one) => `${one.rank}` === rankWanted);
+    if (isMine && values.step !== undefined && !step && !own)
+      status.textContent = `Step ${values.step} is none that counts, or the page has no room for it. ${status.textContent}`;
+    if (isMine && values.rank !== undefined && !row) status.textContent = `There is no rank ${values.rank} here. ${status.textContent}`;
     // Of two timelines, the one that the link names is brought into view.
     if (row && (step || rankWanted !== null) && isMine && canvas.clientWidth > 0) {
       const box = canvas.getBoundingClientRect();
@@ -366,19 +372,19 @@ page.addTimeline = (canvas) => {
     page.make('p', `${found.row.label}, ${found.role}: ${page.duration(found.length)} from ${page.duration(found.start - origin)}${share}${
       found.wait > 0 ? `; it waits ${page.duration(found.wait)} and moves data for ${page.duration(found.length - found.wait)}` : ''}.`, panel);
     // The same span on the other ranks in full, in the same step.
-    const others = facts.ranks.filter((one) => one.rank !== found.row.rank && one.why !== 'other').map((one) => {
+    const others = !step ? [] : facts.ranks.filter((one) => one.rank !== found.row.rank && one.why !== 'other').map((one) => {
       let most = 0;
       facts.rows.forEach((row, number) => {
         if (row.rank !== one.rank) return;
         const slices = rows[number];
         for (let i = 0; i < slices.start.length; ++i)
-          if (names[slices.name[i]] === found.name && stepAt(one.rank, slices.start[i])?.label === step?.label)
+          if (names[slices.name[i]] === found.name && stepAt(one.rank, slices.start[i])?.label === step.label)
             most = Math.max(most, slices.end[i] - slices.start[i]);
       });
       return most > 0 ? `${page.duration(most)} on rank ${one.rank} (${one.why === 'named' ? 'of the verdict' : one.why})` : null;
     }).filter((text) => text !== null);
     if (others.length > 0) page.make('p', `The longest of that name in the step: ${others.join(', ')}.`, panel);
-    page.addNameLink(page.make('p', '', panel), found.name);
+    page.addNameLink(page.make('p', '', panel), found.name, side || undefined);
   };
   // Sums of a range: exact for whole steps, else of the spans that the page keeps, which is at least that.
   const sumsOf = (from, to, ranks) => {
@@ -394,10 +400,14 @@ page.addTimeline = (canvas) => {
     const named = new Map();
     facts.rows.forEach((row, number) => {
       if (!wanted.includes(row.rank)) return;
+      // The row of the host's communication repeats spans of other rows. A name within itself counts once.
+      if (row.copy) return;
       const slices = rows[number];
+      const ends = new Map();
       for (let i = 0; i < slices.start.length; ++i) {
         const length = Math.min(slices.end[i], to) - Math.max(slices.start[i], from);
-        if (length <= 0) continue;
+        if (length <= 0 || (ends.get(slices.name[i]) || 0) >= slices.end[i]) continue;
+        ends.set(slices.name[i], slices.end[i]);
         const role = roles[slices.kind[i] & 15];
         const key = `${row.rank} ${role} ${slices.name[i]}`;
         const sum = named.get(key) || {rank: row.rank, role, name: names[slices.name[i]], count: 0, total_ns: 0};
@@ -420,7 +430,7 @@ page.addTimeline = (canvas) => {
       page.make('li', `rank ${row.rank}, ${row.role}${row.name === null ? '' : `: ${page.fitted(row.name, 90)}, ${row.count} times`}: ${
         page.duration(row.total_ns)}`, list);
   };
-  const timeline = {canvas, facts, rows, names, roles, act, findSlice, longest, stepAt, sumsOf, select, showSums, pick, zoom, timeAt, x, origin,
+  const timeline = {canvas, facts, rows, names, nameSet, labels, roles, act, findSlice, longest, stepAt, sumsOf, select, showSums, pick, zoom, timeAt, x, origin,
     words, show, side, top, selection: () => selection, view: () => view, width: () => width, left: () => left,
     isWhole: () => view.start === first.start && view.end === first.end, rankWanted: () => rankWanted,
     // Both sides begin with as much time.

@@ -239,7 +239,7 @@ class TimelineMaker {
   // `rows_left` is the number of rows that may follow, this one included.
   void add_row(std::int64_t rank, RankRow row, std::size_t rows_left, const Intervals& steps,
                Timeline& to) {
-    TimelineRow made{.rank = rank, .label = std::move(row.label)};
+    TimelineRow made{.rank = rank, .label = std::move(row.label), .is_copy = row.is_copy};
     made.deeper = static_cast<std::uint64_t>(std::ranges::count_if(
         row.slices, [](const TimelineSlice& slice) { return slice.depth >= kMostDepth; }));
     made.all_slices = row.slices.size() - made.deeper;

@@ -39,7 +39,7 @@ std::string step_label(const StepKey& key, bool has_epochs);
 
 struct TimelineLimits {
   std::size_t full_ranks = 32;
-  std::size_t slices = 80'000;              // of all rows together
+  std::size_t slices = 55'000;              // of all rows together
   std::size_t slices_a_step = 200;          // of a rank, but at least 8,000 for all
   std::size_t thin_slices = 20'000;         // of all thin rows together
   std::size_t sums = 2'500;                 // steps of ranks with their sums
@@ -60,6 +60,7 @@ struct TimelineRow {
   std::string label;
   bool is_thin = false;
   bool is_last = false;          // the last row of its rank
+  bool is_copy = false;          // other rows of its rank may have its spans, too
   std::size_t bins = 0;          // of each window; a thin row has only the first window
   std::size_t lines = 1;         // depth of its slices
   std::size_t slices = 0;        // kept
@@ -130,7 +131,8 @@ inline constexpr std::uint8_t kMostDepth = 4;
 struct RankRow {
   std::string label;
   bool is_host = false;
-  std::vector<TimelineSlice> slices;  // by begin, an outer one before those in it
+  bool is_copy = false;                    // other rows may have its slices, too
+  std::vector<TimelineSlice> slices = {};  // by begin, an outer one before those in it
 };
 
 // Rows without slices are left out. The rows of devices come first: computation, then

@@ -91,7 +91,7 @@ void set_depths(std::vector<TimelineSlice>& slices) {
 
 RankRow host_row(const Run& run, const RankEvents& rank, std::uint32_t track,
                  const ThreadSpans& thread, std::string label) {
-  RankRow row{std::move(label), true, {}};
+  RankRow row{std::move(label), true};
   for_each_role_span(
       run, rank,
       [&](Role role, const HostSpan& span) {
@@ -104,7 +104,7 @@ RankRow host_row(const Run& run, const RankEvents& rank, std::uint32_t track,
 
 // The communication of gloo and MPI, on whichever threads it runs.
 RankRow host_communication(const Run& run, const RankEvents& rank) {
-  RankRow row{fmt::format("rank {} comm", rank.rank), true, {}};
+  RankRow row{fmt::format("rank {} comm", rank.rank), true, true};
   for_each_role_span(
       run, rank,
       [&](Role role, const HostSpan& span) {
@@ -219,7 +219,7 @@ void append_rows(const RankEvents& rank, std::string_view what,
       label = what == "comm" ? fmt::format("rank {} comm {}", rank.rank, name)
                              : fmt::format("rank {} {}", rank.rank, name);
     }
-    rows.push_back({std::move(label), false, std::move(row.slices)});
+    rows.push_back({std::move(label), false, false, std::move(row.slices)});
   }
 }
 
