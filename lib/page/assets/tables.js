@@ -104,8 +104,8 @@ page.linkTable = (table) => {
   const section = table.closest('section').id;
   const heads = [...table.tHead.rows[0].cells];
   const find = (...keys) => heads.findIndex((head) => keys.includes(head.dataset.k || head.textContent.trim().toLowerCase()));
-  const [rank, epoch, step, name, command] = [find('rank', 'slowest_rank', 'last_rank', 'last'), find('epoch'), find('step'),
-    find('name', 'kernel', 'operator', 'collective'), find('command', 'see')];
+  const [rank, epoch, step, command] = [find('rank', 'slowest_rank', 'last_rank', 'last'), find('epoch'), find('step'), find('command', 'see')];
+  const names = ['name', 'kernel', 'operator', 'collective'].map((key) => find(key)).filter((column) => column >= 0);
   const put = (cell, href) => {
     if (cell.querySelector('a, svg')) return;
     const link = page.make('a', cell.textContent);
@@ -119,7 +119,8 @@ page.linkTable = (table) => {
     const place = `${ranks === null ? '' : `&rank=${ranks}`}${label === null ? '' : `&step=${encodeURIComponent(label)}`}${end}`;
     if (ranks !== null) put(row.cells[rank], `#timeline${place}`);
     if (label !== null) put(row.cells[step], `#timeline${place}`);
-    if (name >= 0 && /\w/.test(raw(name)) && !row.cells[name].classList.contains('n')) {
+    for (const name of names) {
+      if (!/\w/.test(raw(name)) || row.cells[name].classList.contains('n')) continue;
       row.cells[name].classList.add('name');
       const text = timeline?.nameSet.has(raw(name)) ? raw(name) : raw(name).trim();
       put(row.cells[name], page.nameAddress(text, side, section));
