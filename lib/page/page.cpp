@@ -110,13 +110,16 @@ std::string framed_page(
 
 PageSide make_page_side(const Run& run, PageSide side, const std::optional<PageTree>& tree) {
   CollectivesOfRun collectives(run);
+  std::vector<RankRoles> roles = find_all_roles(run);
+  std::vector<RankRoles> main = roles;
+  keep_phase(main, main_phase(main));
   // The tables of one run need no copy.
   PageRun page{side,
                run,
                tree,
-               find_all_roles(run),
+               std::move(roles),
                collectives.get(),
-               find_waits(run, find_main_roles(run), collectives),
+               find_waits(run, main, collectives),
                bottleneck_report(run),
                side.side.empty() ? nullptr : &side.tables};
   for (const PageSection& section : kPageSections) {

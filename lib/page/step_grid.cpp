@@ -82,13 +82,11 @@ GridFrame make_frame(const std::vector<std::int64_t>& ranks, const StepSet& step
 // The waiting of a rank for others in each step; empty where it is not known.
 using StepTimes = std::map<StepKey, std::int64_t>;
 
-StepTimes waits_of(const RankWaits& waits, std::size_t rank) {
-  StepTimes times;
-  const auto place = std::ranges::find(waits.ranks, rank);
-  if (place == waits.ranks.end()) return times;
-  const std::vector<std::int64_t>& ns =
-      waits.wait_ns[static_cast<std::size_t>(place - waits.ranks.begin())];
-  for (std::size_t i = 0; i < waits.steps.size(); ++i) times[waits.steps[i]] = ns[i];
+std::vector<StepTimes> waits_of(const RankWaits& waits, std::size_t ranks) {
+  std::vector<StepTimes> times(ranks);
+  for (const auto& [rank, place] : waits.numbers())
+    for (std::size_t i = 0; i < waits.steps.size(); ++i)
+      times[rank][waits.steps[i]] = waits.wait_ns[place][i];
   return times;
 }
 
@@ -112,9 +110,10 @@ StepTimes median_own(const std::vector<RankRoles>& roles, const std::vector<Step
 StepGrid filled(const GridFrame& frame, const std::vector<RankRoles>& roles,
                 const RankWaits& all_waits = {}) {
   StepGrid grid = frame.grid;
-  std::vector<StepTimes> waits;
-  for (std::size_t i = 0; i < roles.size(); ++i) waits.push_back(waits_of(all_waits, i));
-  const StepTimes medians = median_own(roles, waits);
+  const std::vector<StepTimes> waits = waits_of(all_waits, roles.size());
+  // Of two ranks none is the median.
+  const bool has_median = all_waits.ranks.size() > 2;
+  const StepTimes medians = has_median ? median_own(roles, waits) : StepTimes();
   std::vector<std::int64_t> furthest(grid.cells.size(), -1);
   for (std::size_t i = 0; i < roles.size(); ++i) {
     const auto row = frame.rows.find(roles[i].rank);
@@ -127,9 +126,8 @@ StepGrid filled(const GridFrame& frame, const std::vector<RankRoles>& roles,
       if (!step.step.counted || column == frame.columns.end()) continue;
       const std::size_t cell = row->second * grid.columns.size() + column->second;
       const std::int64_t own_ns = own_of(step, waits[i]);
-      // Of two ranks none is the median.
       const std::int64_t distance =
-          all_waits.ranks.size() < 3 ? own_ns : std::abs(own_ns - medians.at(column->first));
+          has_median ? std::abs(own_ns - medians.at(column->first)) : own_ns;
       if (distance <= furthest[cell]) continue;
       furthest[cell] = distance;
       grid.cells[cell] = {step.total_ns, own_ns, static_cast<std::size_t>(place), step.exclusive};

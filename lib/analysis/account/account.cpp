@@ -70,7 +70,7 @@ struct Callers {
 // Sorts the pieces, and returns the callers of each.
 std::vector<Callers> find_callers(const Run& run, const RankEvents& rank,
                                   std::vector<Piece>& pieces) {
-  // By begin and by what is left until the end: of two that begin together the longer one is outer.
+  // They are sorted by begin, and of two that begin together the longer one is outer.
   using Around = std::vector<std::tuple<std::int64_t, std::int64_t, std::string_view>>;
   std::vector<Around> around(pieces.size());
   std::vector<const HostSpan*> frames(pieces.size(), nullptr);

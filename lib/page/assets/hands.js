@@ -5,11 +5,6 @@ page.addHands = (timeline) => {
     const box = canvas.getBoundingClientRect();
     return {x: event.clientX - box.left, y: event.clientY - box.top};
   };
-  const span = () => timeline.view().end - timeline.view().start;
-  const panPixels = (px) => {
-    const move = px / (timeline.width() - timeline.left()) * span();
-    timeline.show(timeline.view().start + move, timeline.view().end + move);
-  };
 
   // A wheel that turns sideways pans as far as it turns; with Ctrl (a trackpad's pinch) or over the clicked timeline it
   // zooms; any other scrolls the page.
@@ -20,7 +15,7 @@ page.addHands = (timeline) => {
     if (!isZoom && !isSideways && !event.shiftKey) return;
     event.preventDefault();
     if (isZoom) timeline.zoom(Math.exp(event.deltaY * unit / 300), at(event).x);
-    else panPixels((isSideways ? event.deltaX : event.deltaY) * unit);
+    else timeline.pan((isSideways ? event.deltaX : event.deltaY) * unit / (timeline.width() - timeline.left()));
   }, {passive: false});
 
   const pointers = new Map();
@@ -54,17 +49,10 @@ page.addHands = (timeline) => {
   });
   canvas.addEventListener('pointermove', (event) => {
     const point = pointers.get(event.pointerId);
-    if (!point) {
-      const place = at(event);
-      const found = timeline.findSlice(place.x, place.y);
-      if (found) page.tip.show(timeline.words(found), event.clientX, event.clientY);
-      else page.tip.hide();
-      return;
-    }
+    if (!point) return;
     const place = at(event);
     if (Math.hypot(place.x - point.x, place.y - point.y) < 3 && !point.hasMoved) return;
     pointers.set(event.pointerId, {...place, hasMoved: true});
-    page.tip.hide();
     drag(event.shiftKey);
   });
   const end = (event) => {
@@ -81,7 +69,11 @@ page.addHands = (timeline) => {
     timeline.pick(timeline.findSlice(point.x, point.y));
   };
   for (const name of ['pointerup', 'pointercancel']) canvas.addEventListener(name, end);
-  canvas.addEventListener('pointerleave', page.tip.hide);
+  page.addTip(canvas, (event) => {
+    const place = at(event);
+    const found = pointers.size === 0 && timeline.findSlice(place.x, place.y);
+    return found && timeline.words(found);
+  });
   // A double click fits the span, with some room beside it.
   canvas.addEventListener('dblclick', (event) => {
     const place = at(event);

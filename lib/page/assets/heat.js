@@ -159,7 +159,7 @@ page.addHeatMap = (canvas) => {
   const words = () => {
     const i = at.row * grid.columns.length + at.column;
     const ns = total(i);
-    const where = `rank ${grid.rows[at.row]}, step ${grid.columns[at.column]}`.replace(/^rank (\d+-)/, 'ranks $1');
+    const where = `${grid.row_noun} ${grid.rows[at.row]}, step ${grid.columns[at.column]}`;
     if (ns === null) return `${where}: no such step`;
     const own = grid.is_delta || grid.ranks.length < 2 ? '' : `\nits own time ${page.duration(total(i, 1))}`;
     const who = grid.ranks_a_row > 1 ? `: rank ${rankOf(at.row, i)}` : '';

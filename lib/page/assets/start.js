@@ -17,7 +17,6 @@ page.start = () => {
   page.addLinks();
   page.addTables();
   addEventListener('hashchange', page.follow);
-  addEventListener('popstate', page.follow);
   addEventListener('resize', page.redraw);
   page.followPrint();
   page.follow();

@@ -272,19 +272,19 @@ page.addTimeline = (canvas) => {
     for (let i = page.firstAt(slices.start, time - slices.longest - reach); i < last; ++i)
       if (slices.kind[i] >> 4 === depth && slices.end[i] + reach >= time &&
           (best < 0 || slices.end[i] - slices.start[i] <= slices.end[best] - slices.start[best])) best = i;
-    return {row, time, number, index: best, wait: best < 0 ? 0 : slices.wait[best], name: best < 0 ? null : names[slices.name[best]],
+    return {row, time, wait: best < 0 ? 0 : slices.wait[best], name: best < 0 ? null : names[slices.name[best]],
       start: slices.start[best], length: slices.end[best] - slices.start[best], role: roles[slices.kind[best] & 15]};
   };
   const words = (found) => found.name === null ? `${found.row.label} at ${page.duration(found.time)}` :
     `${found.name}\n${found.row.label}, ${found.role}: ${page.duration(found.length)} from ${page.duration(found.start - origin)}${
       found.wait > 0 ? `, ${page.duration(found.wait)} of it waiting` : ''}`;
 
-  // The step of a rank in which a time is: label, begin, end and the time of each role.
+  // The step of a rank in which a time is: label, begin and end.
   const stepAt = (rank, time) => {
     const sum = facts.sums.find((one) => one[0] === rank && one[2] <= time && time < one[3]);
-    if (sum) return {label: sum[1], start: sum[2], end: sum[3], times: sum.slice(4)};
+    if (sum) return {label: sum[1], start: sum[2], end: sum[3]};
     const step = facts.steps.find(([, start, end]) => start <= time && time < end);
-    return step ? {label: step[0], start: step[1], end: step[2], times: null} : null;
+    return step ? {label: step[0], start: step[1], end: step[2]} : null;
   };
   let selection = null;
   const select = (from, to) => {
@@ -352,7 +352,7 @@ page.addTimeline = (canvas) => {
     rows.forEach((slices, number) => {
       for (let i = 0; i < slices.start.length; ++i)
         if (names[slices.name[i]] === name && (best === null || slices.end[i] - slices.start[i] > best.length))
-          best = {row: facts.rows[number], number, index: i, wait: slices.wait[i], time: slices.start[i], name, start: slices.start[i],
+          best = {row: facts.rows[number], wait: slices.wait[i], name, start: slices.start[i],
             length: slices.end[i] - slices.start[i], role: roles[slices.kind[i] & 15]};
     });
     return best;
@@ -430,9 +430,9 @@ page.addTimeline = (canvas) => {
       page.make('li', `rank ${row.rank}, ${row.role}${row.name === null ? '' : `: ${page.fitted(row.name, 90)}, ${row.count} times`}: ${
         page.duration(row.total_ns)}`, list);
   };
-  const timeline = {canvas, facts, rows, names, nameSet, labels, roles, act, findSlice, longest, stepAt, sumsOf, select, showSums, pick, zoom, timeAt, x, origin,
-    words, show, side, top, selection: () => selection, view: () => view, width: () => width, left: () => left,
-    isWhole: () => view.start === first.start && view.end === first.end, rankWanted: () => rankWanted,
+  const timeline = {canvas, facts, rows, names, nameSet, labels, roles, act, findSlice, stepAt, sumsOf, select, showSums, pick, zoom, pan, x, origin,
+    words, show, side, selection: () => selection, view: () => view, width: () => width, left: () => left,
+    isWhole: () => view.start === first.start && view.end === first.end,
     // Both sides begin with as much time.
     begin: (length) => { first = {start: first.start, end: first.start + length}; clamp(first.start, first.end); first = {...view}; },
     follow: (start, end) => { clamp(origin + start, origin + end); draw(); },

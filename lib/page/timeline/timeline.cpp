@@ -400,15 +400,15 @@ Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
   for (std::size_t i = 0; i < order.ranks.size(); ++i) {
     const std::int64_t rank = run.ranks[order.ranks[i]].rank;
     const RankRoles& steps = roles[order.ranks[i]];
+    const Intervals times = times_of(steps);
     std::vector<RankRow> rows = find_rank_rows(run, run.ranks[order.ranks[i]]);
     for (RankRow& row : rows) set_waits(row, waits[order.ranks[i]]);
     if (i >= order.full) {
-      maker.add_thin_row(rank, rows, times_of(steps), timeline);
+      maker.add_thin_row(rank, rows, times, timeline);
       continue;
     }
     timeline.ranks.push_back({rank, why_of(rank, first)});
-    for (RankRow& row : rows)
-      maker.add_row(rank, std::move(row), rows_left--, times_of(steps), timeline);
+    for (RankRow& row : rows) maker.add_row(rank, std::move(row), rows_left--, times, timeline);
     if (!rows.empty()) timeline.rows.back().is_last = true;
     for (const StepRoles& step : steps.steps)
       if (step.step.counted && timeline.sums.size() < limits.sums)
