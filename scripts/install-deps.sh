@@ -16,8 +16,8 @@ browser=(chromium chromium-driver python3)
 mpi=(libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2)
 lint=(clang-format)
 tidy=(clang-tidy-16)
-# The compiler of what has sanitizers, their libraries, and what finds the lines of their reports.
-sanitize=(clang-16 libclang-rt-16-dev llvm-16)
+# The compiler and linker of what has sanitizers, their libraries, and what finds the lines of their reports.
+sanitize=(clang-16 lld-16 libclang-rt-16-dev llvm-16)
 bare=(debootstrap git util-linux)
 bench=(python3 time hyperfine pigz isal libbenchmark-dev)
 
