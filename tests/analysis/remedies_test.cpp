@@ -45,6 +45,20 @@ TEST_CASE("remedies: long gaps before work that was launched are no matter of ke
   CHECK(verdict.kind == Limit::turn_around);
   CHECK(verdict.next ==
         "find what else uses the device: it had its next work and waited; see trace-stats idle");
+  CHECK(verdict.remedies.at(0).where == "the longest is before gemm");
+}
+
+TEST_CASE("bottleneck: without an event before the first work, and with few launches, it says so") {
+  TraceText trace;
+  trace.cat("cpu_op").x("aten::rand", 0, 100);
+  for (int i = 1; i <= 9; ++i)
+    trace.cat("cuda_runtime").x("cudaLaunchKernel", 1000 + 100 * i, 5, linked(i));
+  for (int i = 1; i <= 10; ++i) trace.cat("kernel").x("gemm", 1010 + 100 * i, 60, linked(i));
+  const Verdict verdict = verdict_of(trace);
+  CHECK(verdict.left_out.at(0) ==
+        "53.6 % before the first or after the last work of a device: (nothing recorded) 1.005 ms");
+  CHECK(verdict.evidence.back() ==
+        "the launch of 1 of 10 pieces of device work is not in these traces");
 }
 
 TEST_CASE("account: without devices, N and Longest are of the pieces of a row") {

@@ -216,7 +216,8 @@ TEST_CASE("why idle: what the trace does not hold is not idle") {
   for (const Limit limit : kGapLimits) CHECK(busy.shares[limit].ns == 0);
   CHECK(busy.not_recorded.ns == 0);
   CHECK(busy.left_out ==
-        std::vector<std::string>{"40.0 % before the first or after the last work of a device"});
+        std::vector<std::string>{"40.0 % before the first or after the last work of a device: "
+                                 "(nothing recorded) 300.000 us"});
   // The launch of the second kernel was not recorded, so the reason of the gap before it is
   // unknown.
   TraceText lost;
@@ -525,8 +526,8 @@ TEST_CASE("why idle: time after the last work of a device is in no verdict") {
     for (const Limit limit : kGapLimits) CHECK(verdict.shares[limit].ns == 0);
     CHECK(verdict.not_recorded.ns == 0);
     CHECK(verdict.left_out.at(0) ==
-          fmt::format("90.2 % before the first or after the last work of a device{}",
-                      host_goes_on ? ": aten::normal_ 900.000 us" : ""));
+          fmt::format("90.2 % before the first or after the last work of a device: {}",
+                      host_goes_on ? "aten::normal_ 900.000 us" : "(nothing recorded) 901.000 us"));
   }
 }
 

@@ -172,7 +172,7 @@ void add(Account& account, const Account& more) {
     add_to(sum.ns, more[row].ns);
     add_to(sum.inferred_ns, more[row].inferred_ns);
     sum.n += more[row].n;
-    sum.longest_ns = std::max(sum.longest_ns, more[row].longest_ns);
+    sum.lengthen(more[row].longest_ns, more[row].before);
     add_to(sum.long_ns, more[row].long_ns);
     sum.names.insert(sum.names.end(), more[row].names.begin(), more[row].names.end());
   }
@@ -273,7 +273,7 @@ class AccountFinder {
     AccountSum& sum = account_[row];
     add_to(sum.ns, ns);
     ++sum.n;
-    sum.longest_ns = std::max(sum.longest_ns, ns);
+    sum.lengthen(ns, next_);
     if (ns >= kLongPart) add_to(sum.long_ns, ns);
     add_to(told_ns_, ns);
   }
@@ -299,8 +299,10 @@ class AccountFinder {
                   work.front().call == nullptr ? kNoTrack : work.front().call->track);
       for (const DeviceGap& gap : gaps) {
         kinds.find_parts(gap, parts_);
+        next_ = run_.labels.name(gap.next);
         for (const GapPart& part : parts_) add(reasons, part);
       }
+      next_ = {};
       add_outside(reasons, behind, kinds.last_launcher());
       find_frames(reasons);
     }
@@ -362,6 +364,9 @@ class AccountFinder {
       if (!piece.name.empty())
         pieces_.push_back({AccountRow::outside, piece.span, piece.name, some_ns});
       if (row == AccountRow::host_code) codes_outside_.push_back({track, time});
+      if (row == AccountRow::idle)
+        account_[AccountRow::outside].names.push_back(
+            {std::string(kNothingRecorded), {}, some_ns, 1, 1, some_ns});
     });
   }
 
@@ -481,6 +486,7 @@ class AccountFinder {
   std::int64_t told_ns_ = 0;
   std::vector<std::int64_t> step_starts_;
   std::vector<GapPart> parts_;
+  std::string_view next_;  // the work that ends the gap
   std::vector<Code> codes_;
   std::vector<Code> codes_outside_;
   std::vector<Piece> pieces_;
@@ -493,7 +499,7 @@ void move_name(const NamedTime& name, AccountSum& from, AccountSum& to, bool kee
   from.n -= std::min(from.n, name.n);
   add_to(to.ns, name.ns);
   to.n += name.n;
-  to.longest_ns = std::max(to.longest_ns, name.longest_ns);
+  to.lengthen(name.longest_ns);
   // Pieces that have a name are long.
   from.long_ns -= std::min(from.long_ns, name.ns);
   add_to(to.long_ns, name.ns);
@@ -513,8 +519,7 @@ void sort_by_steps(Account& account, std::size_t steps, bool has_several) {
       return true;
     });
     if (moved > 0) sum.longest_ns = 0;
-    for (const NamedTime& name : sum.names)
-      sum.longest_ns = std::max(sum.longest_ns, name.longest_ns);
+    for (const NamedTime& name : sum.names) sum.lengthen(name.longest_ns);
   }
 }
 

@@ -87,7 +87,13 @@ struct AccountSum {
   std::int64_t long_ns = 0;      // time of parts of at least kLongPart
   std::int64_t inferred_ns = 0;  // inferred from the host's events, because no event has a launch
   std::vector<NamedTime> names = {};  // the longest first; of launch, roles and gaps none
+  std::string before = {};            // the work that a device began behind the longest part
 
+  void lengthen(std::int64_t part_ns, std::string_view work = {}) {
+    if (part_ns <= longest_ns) return;
+    longest_ns = part_ns;
+    before = work;
+  }
   // Returns nothing with a time of 0 if there are no names.
   NamedTime longest() const { return names.empty() ? NamedTime() : names.front(); }
 };

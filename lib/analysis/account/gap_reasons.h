@@ -30,6 +30,8 @@ namespace traceloom {
 // annotations and Python frames surround what the host does, so they are no activity.
 
 inline constexpr std::uint32_t kNoTrack = ~std::uint32_t{0};
+// Stands for the operator where the host did nothing that was recorded.
+inline constexpr std::string_view kNothingRecorded = "(nothing recorded)";
 
 struct HostPart {
   Interval time;

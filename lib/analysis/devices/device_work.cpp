@@ -87,7 +87,7 @@ std::vector<DeviceGap> find_gaps(const WorkList& work, std::int64_t kernel_gap_n
   std::vector<const WorkPiece*> last;  // the earlier work that ends then: none ends later
   for (const WorkPiece& piece : work) {
     if (piece.span.start_ns > end_ns && !holds_any(unrecorded, {end_ns, piece.span.start_ns})) {
-      DeviceGap gap{{end_ns, piece.span.start_ns}, HtaGap::other, piece.call};
+      DeviceGap gap{{end_ns, piece.span.start_ns}, HtaGap::other, piece.call, piece.span.label};
       if (piece.call != nullptr && piece.call->start_ns > end_ns)
         gap.kind = HtaGap::host_wait;
       else if (gap.length_ns() < kernel_gap_ns)
@@ -198,6 +198,11 @@ bool is_launching(std::string_view call) {
 
 bool is_reading_operator(std::string_view op) {
   return std::find(std::begin(kOperators), std::end(kOperators), op) != std::end(kOperators);
+}
+
+std::string unlinked_text(std::uint64_t unlinked, std::uint64_t pieces) {
+  return fmt::format("the launch of {} of {} pieces of device work is not in these traces",
+                     unlinked, pieces);
 }
 
 }  // namespace traceloom

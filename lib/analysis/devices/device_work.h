@@ -73,6 +73,7 @@ struct DeviceGap {
   Interval time;
   HtaGap kind;
   const CallSpan* launch;  // launch of the work that ends the gap; nullptr if it was not recorded
+  std::uint32_t next = 0;  // label of that work
   bool is_in_stream = false;  // that work is in the stream that worked until the gap began
   bool is_of_launch = false;  // its call also launched the work before the gap: a graph
 
@@ -225,5 +226,8 @@ std::vector<std::int64_t> ranks_of_several_runs(const Run& run);
 // Adds a note that there is no work of devices, with the consequence `what_follows`. If there are
 // devices that are not understood, the note names these instead.
 void note_no_devices(const Run& run, Report& report, std::string_view what_follows);
+
+// Returns "the launch of 2 of 70 pieces of device work is not in these traces".
+std::string unlinked_text(std::uint64_t unlinked, std::uint64_t pieces);
 
 }  // namespace traceloom

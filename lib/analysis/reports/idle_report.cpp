@@ -19,7 +19,6 @@
 namespace traceloom {
 namespace {
 
-constexpr std::string_view kNothing = "(nothing recorded)";
 constexpr std::string_view kUnlinked = "(launch not recorded)";
 constexpr std::string_view kOthers = "(others)";
 
@@ -109,7 +108,8 @@ void add_hosts(HostSums& sums, const HostTimeline& host, const std::vector<GapPa
     }
     for (const HostPart& part : host.parts_of(piece.track, piece.time)) {
       const bool nothing = part.op.empty() && part.call.empty();
-      add_to(parts[{piece.kind, std::string(nothing ? kNothing : part.op), std::string(part.call)}],
+      add_to(parts[{piece.kind, std::string(nothing ? kNothingRecorded : part.op),
+                    std::string(part.call)}],
              length_ns(part.time));
     }
   }
@@ -248,11 +248,9 @@ void add_words(Report& report, const Run& run, const Totals& totals) {
       if (!rank.has_devices())
         report.notes.push_back(fmt::format("rank {} has no device activity", rank.rank));
   if (totals.unlinked > 0)
-    report.notes.push_back(
-        fmt::format("the launch of {} of {} pieces of device work is not in these traces: {}",
-                    totals.unlinked, totals.pieces,
-                    totals.inferred ? "gaps before them count as host wait"
-                                    : "why there are gaps before them was not recorded"));
+    report.notes.push_back(unlinked_text(totals.unlinked, totals.pieces) +
+                           (totals.inferred ? ": gaps before them count as host wait"
+                                            : ": why there are gaps before them was not recorded"));
   const std::int64_t idle_ns = totals.times.idle_ns;
   if (idle_ns <= 0) return;
   const auto percent = [&](GapKind kind) {

@@ -18,8 +18,6 @@
 namespace traceloom {
 namespace {
 
-constexpr std::string_view kNoOp = "(nothing recorded)";
-
 // The sums over some launches.
 struct CallSums {
   std::int64_t launches = 0;
@@ -147,7 +145,7 @@ RankLaunches gather_launches(const Run& run, const RankEvents& rank) {
     kind.sums.add(sums_of(launch));
     kind.lengths.push_back(launch.call_ns());
     const std::string_view op = host.op_around(*launch.call);
-    found.ops[std::string(op.empty() ? kNoOp : op)].add(sums_of(launch));
+    found.ops[std::string(op.empty() ? kNothingRecorded : op)].add(sums_of(launch));
   }
   return found;
 }
@@ -267,10 +265,8 @@ void add_notes(const Run& run, Report& report, std::uint64_t pieces, std::uint64
     report.notes.emplace_back(
         "no device work names a call that launched it (correlation): no delays and no queues");
   else if (unlinked > 0)
-    report.notes.push_back(
-        fmt::format("the launch of {} of {} pieces of device work is not in these traces: they are "
-                    "in no delay and in no queue",
-                    unlinked, pieces));
+    report.notes.push_back(unlinked_text(unlinked, pieces) +
+                           ": they are in no delay and in no queue");
 }
 
 }  // namespace

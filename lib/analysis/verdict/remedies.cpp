@@ -198,6 +198,9 @@ std::string where_of(Limit limit, const Verdict& verdict, const Findings& found)
   if (row == AccountRow::host_code)
     for (const FrameSum& frame : found.account.frames)
       names.push_back({frame.text(), {}, frame.ns});
+  const std::string& before = found.account[row].before;
+  if (names.empty() && !before.empty())
+    return "the longest is before " + short_name(kernel_name(before));
   return names_text(names, verdict.of, kMostWhere);
 }
 

@@ -14,6 +14,7 @@ namespace traceloom {
 namespace {
 
 constexpr double kLeastTold = 0.005;  // share of the steps
+constexpr double kMuchUnlinked = 0.05;
 
 std::string percent_text(std::int64_t ns, const StepShare& of) {
   return fmt::format("{:.1f} %", StepShare{ns, of.of_ns, of.of}.share() * 100);
@@ -198,6 +199,9 @@ std::vector<std::string> evidence_of(const Verdict& verdict, const Findings& fou
     evidence.push_back(
         fmt::format("the first wait for data is {:.0f} % of all of it: look at more steps",
                     found.loader.first_share * 100));
+  const Account& account = found.account;
+  if (account.linked > 0 && ratio(account.work - account.linked, account.work) >= kMuchUnlinked)
+    evidence.push_back(unlinked_text(account.work - account.linked, account.work));
   add_delay_lines(verdict, found, evidence);
   return evidence;
 }
