@@ -40,8 +40,9 @@ function(trace_module name)
   if(id MATCHES "^(base|json|event|input|scan|output|merge_write|merge_slices|merge_edits)$")
     set_target_properties(${target} PROPERTIES TRACELOOM_OPTIMIZED ON)
   endif()
-  # What makes words and tables of results has no use for -O3: 58 s of processor time for the reports, with -O2 42.
-  if(id MATCHES "^(table|gate|analysis_(reports|verdict)|comparison.*|page.*)$")
+  # What is done once a file or a result has no use for -O3: 58 s of processor time for the reports, with -O2 42.
+  if(id MATCHES "^(table|gate|select|clock|analysis_(findings|memory|reports|verdict)|comparison.*|page.*|node_merge\
+|identity_(ranks|clocks|repeats|capture)|merge_(options|planning)|record_(names|files|journal|host|c))$")
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
   endif()
   # With TRACELOOM_UNITY a room is one unit, so its file-local names are unique in it.
