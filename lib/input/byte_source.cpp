@@ -415,8 +415,15 @@ constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
 bool is_trace_so_far(std::string_view text) {
   const auto first = std::ranges::find_if_not(text, is_space);
-  return first == text.end() || *first != '{' ||
-         text.find("\"traceEvents\"") != std::string_view::npos;
+  if (first == text.end() || *first != '{') return true;
+  // A report may have the word as a value.
+  constexpr std::string_view kKey = "\"traceEvents\"";
+  for (std::size_t at = 0; (at = text.find(kKey, at)) != text.npos;) {
+    at += kKey.size();
+    const auto next = std::ranges::find_if_not(text.substr(at), is_space);
+    if (next == text.end() || *next == ':') return true;
+  }
+  return false;
 }
 
 // Appends up to `bytes` bytes of the source; returns false at its end.

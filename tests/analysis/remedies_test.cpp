@@ -23,6 +23,8 @@ TEST_CASE("remedies: what takes the time decides the advice, and N counts that a
         "pinned memory: most of the time is copies of pageable memory 3");
   CHECK(memory_remedy("Memcpy HtoD (Pinned -> Device)", 2, 300) ==
         "less data to copy, data that stays on the device, overlap with kernels 3");
+  CHECK(memory_remedy("Memcpy DtoD (Device -> Device)", 2, 300) ==
+        "fewer copies within the device: tensors as they lie, changed in place 3");
   CHECK(memory_remedy("Memcpy HtoD (Pinned -> Device)", 20, 30) ==
         "fewer and larger copies, data that stays on the device 21");
   // One long kernel has nothing to be fused with; the gain and N are those of one name.
@@ -58,7 +60,7 @@ TEST_CASE("bottleneck: without an event before the first work, and with few laun
   CHECK(verdict.left_out.at(0) ==
         "53.6 % before the first or after the last work of a device: (nothing recorded) 1.005 ms");
   CHECK(verdict.evidence.back() ==
-        "the launch of 1 of 10 pieces of device work is not in these traces");
+        "the launch of 1 of 10 pieces of device work in these steps is not in these traces");
 }
 
 TEST_CASE("account: without devices, N and Longest are of the pieces of a row") {
@@ -149,6 +151,20 @@ TEST_CASE("account: a call has only its own time of a gap in which work is queue
   CHECK(verdict.kind == Limit::queued);
   CHECK(verdict.gains[Limit::queued].ns == 800'000);
   CHECK(verdict.remedies.at(0).where == "cudaMemcpyAsync 400.000 us in aten::copy_");
+}
+
+TEST_CASE("account: a thread without frames runs no Python, whatever the others do") {
+  TraceText trace;
+  trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+  trace.cat("python_function").x("train.py(1): step", 0, 1000);
+  trace.cat("cuda_runtime").x("cudaLaunchKernel", 0, 1, linked(1));
+  trace.tid("2").x("cudaLaunchKernel", 890, 10, linked(2)).tid("1");
+  trace.cat("kernel").x("gemm", 2, 98, linked(1)).x("gemm", 900, 100, linked(2));
+  const Run run = read_step(trace);
+  const Account account = Findings(run).account;
+  CHECK(account[AccountRow::host_code].ns == 0);
+  CHECK(account[AccountRow::idle].ns == 790'000);
+  CHECK(account[AccountRow::launch].ns == 10'000);
 }
 
 TEST_CASE("remedies: a function that has less than most of the row is not alone") {

@@ -86,7 +86,7 @@ TEST_CASE("stragglers: delays in some steps are sporadic, those of another rank 
   CHECK(changing.changing_ns == 60'000);
   CHECK(changing.candidates.empty());
   CHECK(stragglers_report(read_texts(turns)).headline.at(0) ==
-        "No rank stands out: the one that held up the others most did so by 60.000 us a step (66.7 "
+        "No rank stands out: whichever came last held up the others by 60.000 us a step (66.7 "
         "% of "
         "the mean step); most often ranks 0, 1, 2, 3, in 2 of 8 steps each.");
   CHECK(straggler_of(job([](int) { return -1; })).pattern == DelayPattern::none);

@@ -377,6 +377,20 @@ TEST_CASE("why idle: the remedy of a pipeline is for what moves most of the data
   CHECK(says(end, "larger buckets"));
 }
 
+TEST_CASE("why idle: collectives that take milliseconds are not too small") {
+  for (const int us : {1500, 2500}) {
+    TraceText trace;
+    trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000 + us);
+    trace.cat("kernel").x("gemm_backward", 0, 1000, R"({"device": 0, "stream": 7})");
+    add_reduction(trace, "ncclDevKernel_AllReduce(x)", 1000, us);
+    const Verdict verdict = verdict_of(trace, R"("distributedInfo": {"rank": 0, "world_size": 2})");
+    CHECK(verdict.remedies.at(0).text ==
+          (us < 2000 ? "larger buckets or batches, overlap with the backward pass"
+                     : "overlap with the backward pass, lower precision of what is sent, a faster "
+                       "network"));
+  }
+}
+
 TEST_CASE("why idle: one rank of several tells communication from waiting for nobody") {
   const Verdict verdict = verdict_of_one(R"("distributedInfo": {"rank": 0, "world_size": 8})");
   CHECK(verdict_headline(verdict) == "Verdict: inconclusive (communication or compute)");

@@ -283,7 +283,7 @@ TEST_CASE("input_list: JSON files of a folder that are no traces are left out") 
   const TemporaryFolder folder;
   folder.write("rank0.json", R"({"traceEvents": [], "schemaVersion": 1})");
   folder.write("rank1.json", "[]");
-  folder.write("report.json", "\n{\"schema_version\": 1, \"files\": []}\n");
+  folder.write("report.json", "\n{\"schema_version\": 1, \"keys\": [\"traceEvents\", 1]}\n");
   folder.write("cut.json", R"({"schemaVersion": 1, "deviceProperties": [)");
   folder.write("late.json", R"({"a": ")" + std::string(10'000, 'x') + R"(", "traceEvents": []})");
   folder.write("large.json", R"({"a": ")" + std::string(5'000'000, 'x') + R"("})");

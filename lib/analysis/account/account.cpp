@@ -178,6 +178,7 @@ void add(Account& account, const Account& more) {
   }
   account.work += more.work;
   account.linked += more.linked;
+  account.unlinked += more.unlinked;
   account.shorter += more.shorter;
   account.launches += more.launches;
   add_to(account.beside_ns, more.beside_ns);
@@ -349,7 +350,10 @@ class AccountFinder {
     infers_ = kinds.infers();
     account_.work = work.size();
     for (const WorkPiece& piece : work) {
-      if (piece.call == nullptr) continue;
+      if (piece.call == nullptr) {
+        if (holds_any(rest_.steps, piece.span.interval())) ++account_.unlinked;
+        continue;
+      }
       ++account_.linked;
       if (length_ns(piece.span.interval()) < length_ns(piece.call->interval())) ++account_.shorter;
     }

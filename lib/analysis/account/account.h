@@ -101,6 +101,7 @@ struct AccountSum {
 struct Account : ByEnum<AccountRow, AccountSum> {
   std::uint64_t work = 0;        // pieces of work of devices
   std::uint64_t linked = 0;      // pieces with a known launch
+  std::uint64_t unlinked = 0;    // pieces in the steps without one
   std::uint64_t shorter = 0;     // pieces that took the device less time than their call the host
   std::uint64_t launches = 0;    // calls in the steps that launched work
   std::int64_t beside_ns = 0;    // time of idle in which other threads of the host work
@@ -108,7 +109,7 @@ struct Account : ByEnum<AccountRow, AccountSum> {
 
   auto wired() {
     return std::tuple_cat(ByEnum::wired(),
-                          std::tie(work, linked, shorter, launches, beside_ns, frames));
+                          std::tie(work, linked, unlinked, shorter, launches, beside_ns, frames));
   }
 };
 

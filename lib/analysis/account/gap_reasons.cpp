@@ -330,8 +330,17 @@ HostReasons::HostReasons(const Run& run, const RankEvents& rank, const RankRoles
   rank.for_each_call(add);
   const Intervals python = unpacked(roles.sets[Role::host_code]);
   const Intervals operators = unpacked(roles.sets[Role::cpu]);
+  // The backward pass has a thread of its own, in which there is no Python.
+  std::set<std::uint32_t> with_python{kNoTrack};
+  if (tracks.size() == 1) with_python.insert(*tracks.begin());
+  if (tracks.size() > 1)
+    rank.for_each_frame([&](const HostSpan& span) {
+      if (span.track != last) with_python.insert(last = span.track);
+    });
   for (auto& [track, own] : packers)
-    threads_[track] = std::make_unique<Thread>(unpacked(own.finish()), python, operators, rest);
+    threads_[track] = std::make_unique<Thread>(unpacked(own.finish()),
+                                               with_python.contains(track) ? python : Intervals(),
+                                               operators, rest);
   timeline_ = std::make_unique<HostTimeline>(run, rank, shown, &windows);
 }
 

@@ -101,6 +101,7 @@ DeviceFacts find_device_facts(const Run& run, const std::vector<std::size_t>& ra
     if (run.labels.kind(label).role == Role::memcpy) {
       add_to(facts.copy_ns, ns);
       if (has_any(Parts{"Pageable"}, name)) add_to(facts.pageable_ns, ns);
+      if (has_any(Parts{"DtoD"}, name)) add_to(facts.within_ns, ns);
       continue;
     }
     add_to(facts.kernel_ns, ns);

@@ -200,9 +200,9 @@ bool is_reading_operator(std::string_view op) {
   return std::find(std::begin(kOperators), std::end(kOperators), op) != std::end(kOperators);
 }
 
-std::string unlinked_text(std::uint64_t unlinked, std::uint64_t pieces) {
-  return fmt::format("the launch of {} of {} pieces of device work is not in these traces",
-                     unlinked, pieces);
+std::string unlinked_text(std::uint64_t unlinked, std::uint64_t pieces, std::string_view where) {
+  return fmt::format("the launch of {} of {} pieces of device work{} is not in these traces",
+                     unlinked, pieces, where);
 }
 
 }  // namespace traceloom

@@ -164,6 +164,7 @@ struct DeviceFacts {
   std::size_t longest_n = 0;         // the number of these kernels
   std::int64_t copy_ns = 0;          // time of copies
   std::int64_t pageable_ns = 0;      // time of those from or to memory that is not pinned
+  std::int64_t within_ns = 0;        // time of those within a device
 };
 
 // Looks at these ranks (indices into Run::ranks), and at the names of kernels only if `kernels`: at
@@ -228,6 +229,7 @@ std::vector<std::int64_t> ranks_of_several_runs(const Run& run);
 void note_no_devices(const Run& run, Report& report, std::string_view what_follows);
 
 // Returns "the launch of 2 of 70 pieces of device work is not in these traces".
-std::string unlinked_text(std::uint64_t unlinked, std::uint64_t pieces);
+std::string unlinked_text(std::uint64_t unlinked, std::uint64_t pieces,
+                          std::string_view where = {});
 
 }  // namespace traceloom

@@ -186,7 +186,7 @@ std::string mostly_last_text(const Straggler& found) {
 std::string whichever_text(const Straggler& found) {
   const LastRanks& last = found.last;
   std::string text =
-      fmt::format("No rank stands out: the one that held up the others most did so by {})",
+      fmt::format("No rank stands out: whichever came last held up the others by {})",
                   delay_text(found.measured_ns, found));
   if (!last.ranks.empty() && last.ranks.size() <= kMostListed)
     text +=

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kMostOfRow = 0.80;          // share of a row that its longest name has for itself
 constexpr std::uint64_t kManyLaunches = 20;  // a step; fewer gain nothing by a graph
+constexpr std::int64_t kLargeMessage = 2'000'000;  // ns of a collective
 constexpr std::size_t kMostRemedies = 5;
 constexpr std::size_t kMostWhere = 2;
 
@@ -49,10 +50,13 @@ std::string longest_of(AccountRow row, const Findings& found, const std::string&
   return name_in_row(longest->first, longest->second, found.account[row]);
 }
 
+// Only `ops` has the own time of operators, and only those of torch.
+Cure own_time_cure(const std::string& name) {
+  return {"a faster " + short_name(name), name.find("::") == name.npos ? "summarize" : "ops"};
+}
+
 Cure compute_cure(const Findings& found) {
-  if (!found.devices)
-    return {"a faster " + short_name(found.account[AccountRow::host_operator].longest().name),
-            "summarize"};
+  if (!found.devices) return own_time_cure(found.account[AccountRow::host_operator].longest().name);
   const std::string& kernel = found.facts.longest;
   std::string text = "a faster " + short_name(kernel_name(kernel));
   const WorkType type = work_type("", kernel);
@@ -118,6 +122,8 @@ Cure memory_cure(const Findings& found) {
   const DeviceFacts& facts = found.facts;
   if (facts.pageable_ns > facts.copy_ns - facts.pageable_ns)
     return {"pinned memory: most of the time is copies of pageable memory", "memcpy"};
+  if (facts.within_ns > facts.copy_ns - facts.within_ns)
+    return {"fewer copies within the device: tensors as they lie, changed in place", "memcpy"};
   const AccountSum& copies = found.account[AccountRow::memcpy];
   if (copies.ns > kLongPart * static_cast<std::int64_t>(copies.n))
     return {"less data to copy, data that stays on the device, overlap with kernels", "memcpy"};
@@ -141,6 +147,11 @@ Cure communication_cure(const Findings& found) {
     return {"overlap of messages between stages with computing", "comm"};
   if (!found.trains && !stages.is_pipeline)
     return {"fewer and larger collectives, overlap with computing", "comm"};
+  // What takes this long is no matter of too small messages.
+  const AccountSum& sum = found.account[AccountRow::communication];
+  if (sum.ns - std::min(stages.wait_ns, sum.ns) >= kLargeMessage * static_cast<std::int64_t>(sum.n))
+    return {"overlap with the backward pass, lower precision of what is sent, a faster network",
+            "comm"};
   return {"larger buckets or batches, overlap with the backward pass", "comm"};
 }
 

@@ -62,7 +62,8 @@ inline constexpr std::array<LimitRow, kLimitCount> kLimits{{
      "collectives and messages that nothing hides, without the time in which they wait for ranks"},
     {"straggler", "the time that the other ranks wait for this rank"},
     {"memory", "copies and fills that nothing hides"},
-    {"launch-bound", "gaps in which the host runs operators and calls, each below 200 us of it",
+    {"launch-bound",
+     "gaps in which the host runs operators and calls, each below 200 us of it, or compiled code",
      AccountRow::launch},
     {"host-operator",
      "gaps in which one operator of the host goes on for 200 us or more, without another one in "

@@ -200,8 +200,12 @@ std::vector<std::string> evidence_of(const Verdict& verdict, const Findings& fou
         fmt::format("the first wait for data is {:.0f} % of all of it: look at more steps",
                     found.loader.first_share * 100));
   const Account& account = found.account;
-  if (account.linked > 0 && ratio(account.work - account.linked, account.work) >= kMuchUnlinked)
-    evidence.push_back(unlinked_text(account.work - account.linked, account.work));
+  std::uint64_t pieces = 0;
+  for (const AccountRow row :
+       {AccountRow::kernel, AccountRow::communication, AccountRow::memcpy, AccountRow::memset})
+    pieces += account[row].n;
+  if (account.linked > 0 && ratio(account.unlinked, pieces) >= kMuchUnlinked)
+    evidence.push_back(unlinked_text(account.unlinked, pieces, " in these steps"));
   add_delay_lines(verdict, found, evidence);
   return evidence;
 }
