@@ -298,8 +298,8 @@ void write_delta_map(HtmlWriter& html, const ComparisonPage& page) {
   html.element("h3", "How much longer each step is, by rank");
   html.element("p", fmt::format("{} against {}", page.changed.name, page.base.name),
                {{"class", "command"}});
-  const auto [base, changed] =
-      make_common_grids(page.base.roles, page.changed.roles, kMostSideCells);
+  const auto [base, changed] = make_common_grids(page.base.roles, page.changed.roles,
+                                                 page.changed.shown_steps, kMostSideCells);
   if (base.cells.empty()) {
     html.element("p", "The two captures have no rank and step in common.");
     return;

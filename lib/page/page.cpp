@@ -109,7 +109,6 @@ std::string framed_page(
 }  // namespace
 
 PageSide make_page_side(const Run& run, PageSide side, const std::optional<PageTree>& tree) {
-  CollectivesOfRun collectives(run);
   std::vector<RankRoles> roles = find_all_roles(run);
   std::vector<RankRoles> main = roles;
   keep_phase(main, main_phase(main));
@@ -118,16 +117,20 @@ PageSide make_page_side(const Run& run, PageSide side, const std::optional<PageT
                run,
                tree,
                std::move(roles),
-               collectives.get(),
-               find_waits(run, main, collectives),
+               match_collectives(run),
+               find_waits(run, main),
+               {},
                bottleneck_report(run),
                side.side.empty() ? nullptr : &side.tables};
+  page.grid =
+      make_step_grid(page.roles, page.waits, page.side.empty() ? kMostGridCells : kMostSideCells);
   for (const PageSection& section : kPageSections) {
     if (section.write == nullptr) continue;
     HtmlWriter html(side.sections[section.id]);
     section.write(html, page);
   }
   side.roles = std::move(page.roles);
+  side.shown_steps = std::move(page.grid.keys);
   for (RankRoles& rank : side.roles) rank.sets = {};
   return side;
 }

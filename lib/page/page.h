@@ -29,6 +29,7 @@ struct PageSide : PageSource {
   std::string why = {};   // reason why there are no sections; "" if there are
   std::map<std::string_view, std::string> sections = {};  // by id, without the definitions
   std::vector<RankRoles> roles = {};                      // their sets are empty
+  std::vector<StepKey> shown_steps = {};                  // that its timeline has
   WrittenTables tables = {};
 };
 
@@ -61,9 +62,20 @@ void prepare_for_page(RunRequest& request);
 
 std::string write_page(const Run& run, const PageOptions& options);
 
-// Returns the page with a link to `address`, at which ui.perfetto.dev opens the merged trace, in
-// the place of the commands that would serve it. A page without a timeline stays as it is.
-std::string with_viewer_link(std::string page, std::string_view address);
+// PageServing: the merged trace that is served beside the page.
+//
+//   page = with_viewer_link(page, {server.viewer_link("merged.json"), "merged.json", bytes});
+
+struct PageServing {
+  std::string address;  // at which ui.perfetto.dev opens the trace
+  std::string trace;    // address of the trace for the page
+  std::uint64_t bytes = 0;
+};
+
+// Returns the page with a button that hands the trace to ui.perfetto.dev, and a link to `address`,
+// in the place of the commands that would serve it. Its policy lets it fetch from where it is
+// served. A page without a timeline stays as it is.
+std::string with_viewer_link(std::string page, const PageServing& serving);
 
 // write_comparison_page: one HTML file that shows a comparison to a person: its verdict first, and
 // in each section the deltas and then both sides, as the page of a run has them.

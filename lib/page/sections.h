@@ -9,6 +9,7 @@
 #include "analysis/waits/step_roles.h"
 #include "page/html/figures.h"
 #include "page/html/html_writer.h"
+#include "page/step_grid.h"
 #include "run/run.h"
 #include "table/table.h"
 
@@ -148,6 +149,7 @@ struct PageRun : PageSource {
   std::vector<RankRoles> roles;         // of all steps
   const MatchedCollectives& collectives;
   RankWaits waits;  // in the steps of the main phase
+  StepGrid grid;    // the heat map, whose steps the timeline has
   BottleneckAnswer bottleneck;
   WrittenTables* written = nullptr;  // keeps a copy of all tables
 };

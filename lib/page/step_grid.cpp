@@ -32,41 +32,43 @@ std::string range_text(const std::string& first, const std::string& last) {
   return first == last ? first : first + "-" + last;
 }
 
-using StepSet = std::set<StepKey>;
+using StepTimes = std::map<StepKey, std::int64_t>;
 
-StepSet counted_steps(const std::vector<RankRoles>& roles) {
-  StepSet steps;
-  for (const RankRoles& rank : roles)
-    for (const StepRoles& step : rank.steps)
-      if (step.step.counted) steps.insert(key_of(step.step));
-  return steps;
+void raise(StepTimes& scores, const StepKey& key, std::int64_t ns) {
+  std::int64_t& score = scores.emplace(key, ns).first->second;
+  score = std::max(score, ns);
 }
 
-// The rows and columns of a grid, and where each rank and step is in it.
+// The rows and columns of a grid, and where each rank and shown step is in it.
 struct GridFrame {
   StepGrid grid;
   std::map<std::int64_t, std::size_t> rows;
   std::map<StepKey, std::size_t> columns;
 };
 
-GridFrame make_frame(const std::vector<std::int64_t>& ranks, const StepSet& steps, bool epochs,
+// A column is the one of its steps that is furthest off by `scores`, which has all steps.
+GridFrame make_frame(const std::vector<std::int64_t>& ranks, const StepTimes& scores, bool epochs,
                      std::size_t most_cells) {
   GridFrame frame;
   StepGrid& grid = frame.grid;
-  if (ranks.empty() || steps.empty()) return frame;
+  if (ranks.empty() || scores.empty()) return frame;
   grid.ranks_a_row = bucket_size(ranks.size(), kMostGridRows);
   const std::size_t rows = (ranks.size() + grid.ranks_a_row - 1) / grid.ranks_a_row;
-  grid.steps_a_column = bucket_size(steps.size(), std::min(kMostGridColumns, most_cells / rows));
-  std::vector<std::string> labels;
-  labels.reserve(steps.size());
-  for (const StepKey& key : steps) {
-    frame.columns.emplace(key, labels.size() / grid.steps_a_column);
-    labels.push_back(step_label(key, epochs));
-  }
-  for (std::size_t i = 0; i < labels.size(); i += grid.steps_a_column) {
-    const std::size_t last = std::min(i + grid.steps_a_column, labels.size()) - 1;
-    grid.columns.push_back(range_text(labels[i], labels[last]));
-    grid.first_steps.push_back(labels[i]);
+  grid.steps_a_column = bucket_size(scores.size(), std::min(kMostGridColumns, most_cells / rows));
+  for (auto first = scores.begin(); first != scores.end();) {
+    auto shown = first;
+    auto last = first;
+    auto next = first;
+    for (std::size_t i = 0; i < grid.steps_a_column && next != scores.end(); ++i, ++next) {
+      if (next->second > shown->second) shown = next;
+      last = next;
+    }
+    frame.columns.emplace(shown->first, grid.steps.size());
+    grid.keys.push_back(shown->first);
+    grid.steps.push_back(step_label(shown->first, epochs));
+    grid.columns.push_back(
+        range_text(step_label(first->first, epochs), step_label(last->first, epochs)));
+    first = next;
   }
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     frame.rows.emplace(ranks[i], i / grid.ranks_a_row);
@@ -79,41 +81,51 @@ GridFrame make_frame(const std::vector<std::int64_t>& ranks, const StepSet& step
   return frame;
 }
 
-// The waiting of a rank for others in each step; empty where it is not known.
-using StepTimes = std::map<StepKey, std::int64_t>;
+// The own time of each rank in each step, the step without waiting for others, and how far it is
+// from the median of all ranks.
+class OwnTimes {
+ public:
+  OwnTimes(const std::vector<RankRoles>& roles, const RankWaits& waits)
+      : waits_(roles.size()), has_median_(waits.ranks.size() > 2) {
+    for (const auto& [rank, place] : waits.numbers())
+      for (std::size_t i = 0; i < waits.steps.size(); ++i)
+        waits_[rank][waits.steps[i]] = waits.wait_ns[place][i];
+    // Of two ranks none is the median.
+    if (!has_median_) return;
+    std::map<StepKey, std::vector<std::int64_t>> all;
+    for (std::size_t i = 0; i < roles.size(); ++i)
+      for (const StepRoles& step : roles[i].steps)
+        if (step.step.counted) all[key_of(step.step)].push_back(own_ns(i, step));
+    for (const auto& [key, list] : all) medians_[key] = percentile(list, 50);
+  }
+  // `rank` is its place in the roles. Where the waiting is not known, it is the step.
+  std::int64_t own_ns(std::size_t rank, const StepRoles& step) const {
+    const auto wait = waits_[rank].find(key_of(step.step));
+    return wait == waits_[rank].end() ? step.total_ns
+                                      : std::max<std::int64_t>(step.total_ns - wait->second, 0);
+  }
+  std::int64_t distance_ns(std::size_t rank, const StepRoles& step) const {
+    const std::int64_t ns = own_ns(rank, step);
+    return has_median_ ? std::abs(ns - medians_.at(key_of(step.step))) : ns;
+  }
+  std::vector<std::int64_t> medians(const std::vector<StepKey>& steps) const {
+    std::vector<std::int64_t> found;
+    for (const StepKey& key : steps)
+      if (has_median_) found.push_back(medians_.at(key));
+    return found;
+  }
 
-std::vector<StepTimes> waits_of(const RankWaits& waits, std::size_t ranks) {
-  std::vector<StepTimes> times(ranks);
-  for (const auto& [rank, place] : waits.numbers())
-    for (std::size_t i = 0; i < waits.steps.size(); ++i)
-      times[rank][waits.steps[i]] = waits.wait_ns[place][i];
-  return times;
-}
+ private:
+  std::vector<StepTimes> waits_;
+  bool has_median_;
+  StepTimes medians_;
+};
 
-std::int64_t own_of(const StepRoles& step, const StepTimes& waits) {
-  const auto wait = waits.find(key_of(step.step));
-  return wait == waits.end() ? step.total_ns
-                             : std::max<std::int64_t>(step.total_ns - wait->second, 0);
-}
-
-// The median of all ranks in each step.
-StepTimes median_own(const std::vector<RankRoles>& roles, const std::vector<StepTimes>& waits) {
-  std::map<StepKey, std::vector<std::int64_t>> all;
-  for (std::size_t i = 0; i < roles.size(); ++i)
-    for (const StepRoles& step : roles[i].steps)
-      if (step.step.counted) all[key_of(step.step)].push_back(own_of(step, waits[i]));
-  StepTimes medians;
-  for (const auto& [key, list] : all) medians[key] = percentile(list, 50);
-  return medians;
-}
-
-StepGrid filled(const GridFrame& frame, const std::vector<RankRoles>& roles,
-                const RankWaits& all_waits = {}) {
+// `own` and `distance` are ns of a rank, by its place in the roles, in a step.
+template <typename Own, typename Distance>
+StepGrid filled(const GridFrame& frame, const std::vector<RankRoles>& roles, Own own,
+                Distance distance) {
   StepGrid grid = frame.grid;
-  const std::vector<StepTimes> waits = waits_of(all_waits, roles.size());
-  // Of two ranks none is the median.
-  const bool has_median = all_waits.ranks.size() > 2;
-  const StepTimes medians = has_median ? median_own(roles, waits) : StepTimes();
   std::vector<std::int64_t> furthest(grid.cells.size(), -1);
   for (std::size_t i = 0; i < roles.size(); ++i) {
     const auto row = frame.rows.find(roles[i].rank);
@@ -125,12 +137,11 @@ StepGrid filled(const GridFrame& frame, const std::vector<RankRoles>& roles,
       const auto column = frame.columns.find(key_of(step.step));
       if (!step.step.counted || column == frame.columns.end()) continue;
       const std::size_t cell = row->second * grid.columns.size() + column->second;
-      const std::int64_t own_ns = own_of(step, waits[i]);
-      const std::int64_t distance =
-          has_median ? std::abs(own_ns - medians.at(column->first)) : own_ns;
-      if (distance <= furthest[cell]) continue;
-      furthest[cell] = distance;
-      grid.cells[cell] = {step.total_ns, own_ns, static_cast<std::size_t>(place), step.exclusive};
+      const std::int64_t distance_ns = distance(i, step);
+      if (distance_ns <= furthest[cell]) continue;
+      furthest[cell] = distance_ns;
+      grid.cells[cell] = {step.total_ns, own(i, step), static_cast<std::size_t>(place),
+                          step.exclusive};
     }
   }
   return grid;
@@ -203,12 +214,13 @@ std::string delta_bytes(const std::vector<std::optional<std::int64_t>>& deltas,
 
 std::string note_of(const StepGrid& grid) {
   std::string note;
-  if (grid.ranks_a_row > 1 || grid.steps_a_column > 1)
-    note = fmt::format("A cell is one of {} ranks and {} steps, the {}. ", grid.ranks_a_row,
-                       grid.steps_a_column,
-                       grid.ranks.size() < 3 ? "longest" : "furthest from the median");
-  return note + (grid.steps_a_column > 1 ? "A click shows the first of the steps in the timeline."
-                                         : "A click shows the step in the timeline.");
+  if (grid.ranks_a_row > 1)
+    note = fmt::format("A cell is the one of {} ranks that is furthest from the median. ",
+                       grid.ranks_a_row);
+  if (grid.steps_a_column > 1)
+    note += fmt::format("A column is the one of {} steps in which a rank is furthest {}. ",
+                        grid.steps_a_column, grid.ranks.size() < 3 ? "out" : "from the median");
+  return note + "A click shows the step in the timeline.";
 }
 
 std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std::int64_t most_ns,
@@ -218,8 +230,10 @@ std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std
     write_list(json, "rows", grid.rows);
     write_list(json, "ranks", grid.ranks);
     json.member("ranks_a_row", grid.ranks_a_row);
-    write_list(json, "columns", grid.columns);
-    write_list(json, "first_steps", grid.first_steps);
+    write_list(json, "steps", grid.steps);
+    if (grid.steps_a_column > 1) write_list(json, "columns", grid.columns);
+    if (grid.is_estimated) json.member("is_estimated", true);
+    if (grid.ranks_a_row > 1) write_list(json, "medians", grid.medians);
     json.member("row_noun", grid.ranks_a_row > 1 ? "ranks" : "rank");
     json.member("max_ns", most_ns);
     json.member("is_delta", is_delta);
@@ -232,24 +246,56 @@ std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std
 
 StepGrid make_step_grid(const std::vector<RankRoles>& roles, const RankWaits& waits,
                         std::size_t most_cells) {
-  return filled(make_frame(ranks_of(roles), counted_steps(roles), has_epochs(roles), most_cells),
-                roles, waits);
+  const OwnTimes own(roles, waits);
+  const auto distance = [&](std::size_t rank, const StepRoles& step) {
+    return own.distance_ns(rank, step);
+  };
+  StepTimes scores;
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    for (const StepRoles& step : roles[i].steps)
+      if (step.step.counted) raise(scores, key_of(step.step), distance(i, step));
+  StepGrid grid = filled(
+      make_frame(ranks_of(roles), scores, has_epochs(roles), most_cells), roles,
+      [&](std::size_t rank, const StepRoles& step) { return own.own_ns(rank, step); }, distance);
+  grid.medians = own.medians(grid.keys);
+  grid.is_estimated = waits.kind == MeetingKind::barriers;
+  return grid;
 }
 
 std::pair<StepGrid, StepGrid> make_common_grids(const std::vector<RankRoles>& base,
                                                 const std::vector<RankRoles>& changed,
+                                                const std::vector<StepKey>& shown,
                                                 std::size_t most_cells) {
-  const std::vector<std::int64_t> some = ranks_of(base);
-  const std::vector<std::int64_t> others = ranks_of(changed);
-  std::vector<std::int64_t> ranks;
-  std::set_intersection(some.begin(), some.end(), others.begin(), others.end(),
-                        std::back_inserter(ranks));
-  StepSet steps = counted_steps(base);
-  const StepSet other_steps = counted_steps(changed);
-  std::erase_if(steps, [&](const StepKey& key) { return !other_steps.contains(key); });
-  const GridFrame frame =
-      make_frame(ranks, steps, has_epochs(base) || has_epochs(changed), most_cells);
-  return {filled(frame, base), filled(frame, changed)};
+  // The lengths of the base, and then how much they changed, of the ranks and steps of both.
+  std::map<std::pair<std::int64_t, StepKey>, std::int64_t> lengths;
+  std::map<std::pair<std::int64_t, StepKey>, std::int64_t> changes;
+  const std::set<StepKey> known(shown.begin(), shown.end());
+  for (const RankRoles& rank : base)
+    for (const StepRoles& step : rank.steps)
+      if (step.step.counted && known.contains(key_of(step.step)))
+        lengths[{rank.rank, key_of(step.step)}] = step.total_ns;
+  StepTimes scores;
+  std::set<std::int64_t> ranks;
+  for (const RankRoles& rank : changed)
+    for (const StepRoles& step : rank.steps) {
+      const auto length = lengths.find({rank.rank, key_of(step.step)});
+      if (!step.step.counted || length == lengths.end()) continue;
+      const std::int64_t change = std::abs(step.total_ns - length->second);
+      changes[length->first] = change;
+      ranks.insert(rank.rank);
+      raise(scores, key_of(step.step), change);
+    }
+  const GridFrame frame = make_frame({ranks.begin(), ranks.end()}, scores,
+                                     has_epochs(base) || has_epochs(changed), most_cells);
+  const auto side = [&](const std::vector<RankRoles>& roles) {
+    return filled(
+        frame, roles, [](std::size_t, const StepRoles& step) { return step.total_ns; },
+        [&](std::size_t rank, const StepRoles& step) {
+          const auto change = changes.find({roles[rank].rank, key_of(step.step)});
+          return change == changes.end() ? -1 : change->second;
+        });
+  };
+  return {side(base), side(changed)};
 }
 
 std::optional<std::int64_t> named_rank(const Verdict& verdict) {

@@ -3,7 +3,6 @@
 
 #include "analysis/waits/rank_waits.h"
 #include "analysis/waits/step_roles.h"
-#include "page/sections.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +13,11 @@
 
 namespace traceloom {
 
+class HtmlWriter;
+struct PageRun;
+struct PageSource;
+struct Verdict;
+
 // StepGrid: all steps of all ranks as rows and columns that fit a page.
 //
 //   const StepGrid grid = make_step_grid(roles, waits, kMostGridCells);
@@ -21,9 +25,10 @@ namespace traceloom {
 //
 // Ranks of a synchronous job end their steps together, so the length of a step hides who is late:
 // a cell has the rank's own time, too, which is the step without waiting for other ranks. Only
-// steps that count are in it. If there are more ranks or steps than a page has room for, neighbours
-// share a cell, which shows the one whose own time is furthest from the median of that step, or the
-// longest where less than three ranks are known to wait for each other.
+// steps that count are in it. If there are more than a page has room for, a cell is one of several
+// ranks, the one whose own time is furthest from the median of the step, and a column one of
+// several steps, in which that is most. Where less than three ranks are known to wait for each
+// other, it is the longest.
 
 struct GridCell {
   std::int64_t total_ns = -1;  // -1: no such step
@@ -34,9 +39,12 @@ struct GridCell {
 
 struct StepGrid {
   std::vector<std::int64_t> ranks;
-  std::vector<std::string> rows;         // "3", or "0-7" if ranks share a row
-  std::vector<std::string> columns;      // "12", or "12-15"
-  std::vector<std::string> first_steps;  // of each column
+  std::vector<std::string> rows;      // "3", or "0-7" if ranks share a row
+  std::vector<std::string> columns;   // "12", or "12-15"
+  std::vector<std::string> steps;     // the one of each column that is shown: "13"
+  std::vector<StepKey> keys;          // of these
+  std::vector<std::int64_t> medians;  // of all ranks' own times in these; empty if there is none
+  bool is_estimated = false;          // waiting is not measured by collectives
   std::size_t ranks_a_row = 1;
   std::size_t steps_a_column = 1;
   std::vector<GridCell> cells;  // row by row
@@ -45,9 +53,11 @@ struct StepGrid {
 StepGrid make_step_grid(const std::vector<RankRoles>& roles, const RankWaits& waits,
                         std::size_t most_cells);
 
-// Makes the grids of two sides, with the same rows and columns: the ranks and steps that both have.
+// Makes the grids of two sides, with the same rows and columns: the ranks that both have, and of the
+// steps that both have those of `shown`. A column is the step that changed most.
 std::pair<StepGrid, StepGrid> make_common_grids(const std::vector<RankRoles>& base,
                                                 const std::vector<RankRoles>& changed,
+                                                const std::vector<StepKey>& shown,
                                                 std::size_t most_cells);
 
 // Returns the rank that the verdict names or, if it names none, its evidence.

@@ -56,6 +56,7 @@ void write_times(JsonWriter& json, const Timeline& timeline) {
     json.value(step.label);
     json.value(step.time.from_ns);
     json.value(step.time.to_ns);
+    json.value(step.spans);
     json.end_array();
   }
   json.end_array();
@@ -83,6 +84,7 @@ std::string facts_json_of(const Timeline& timeline) {
   return json_object([&](JsonWriter& json) {
     json.member("end", timeline.end_ns);
     json.member("kept", kept_text(timeline));
+    json.member("all_steps", timeline.all_steps);
     write_list(json, "roles", kRoleNames);
     write_times(json, timeline);
     write_ranks(json, timeline);
@@ -103,6 +105,9 @@ void write_buttons(HtmlWriter& html, const Timeline& timeline) {
   html.close();
 }
 
+constexpr std::string_view kViewer = "https://ui.perfetto.dev";
+// From this size on the page says what the viewer holds.
+constexpr std::uint64_t kLargeTrace = 1'000'000'000;
 constexpr std::string_view kViewerStart = "<p id=\"viewer\">";
 constexpr std::string_view kViewerEnd = "</p>";
 
@@ -152,8 +157,9 @@ std::optional<std::int64_t> median_rank(const PageRun& page) {
 }  // namespace
 
 void write_timeline_section(HtmlWriter& html, const PageRun& page) {
-  const Timeline timeline = make_timeline(page.run, page.roles, page.collectives, limits_of(page),
-                                          {named_rank(page.bottleneck.verdict), median_rank(page)});
+  const Timeline timeline =
+      make_timeline(page.run, page.roles, page.collectives, limits_of(page),
+                    {named_rank(page.bottleneck.verdict), median_rank(page), page.grid.keys});
   if (timeline.rows.empty()) {
     html.element("p", "No spans that analyses use are in these traces.");
     return;
@@ -176,17 +182,32 @@ void write_timeline_section(HtmlWriter& html, const PageRun& page) {
   html.data(page.id("timeline-shades"), "text/plain", base64(timeline.shades));
 }
 
-// No text of a trace can look like the start, since '<' is escaped in all of them.
-std::string with_viewer_link(std::string page, std::string_view address) {
+// No text of a trace can look like the start, since '<' is escaped in all of them, and the policy
+// stands before all of them.
+std::string with_viewer_link(std::string page, const PageServing& serving) {
   const std::size_t start = page.find(kViewerStart);
   if (start == std::string::npos) return page;
   const std::size_t inner = start + kViewerStart.size();
   std::string words;
   HtmlWriter html(words);
-  html.element("a", "Open every event in ui.perfetto.dev",
-               {{"href", address}, {"target", "_blank"}, {"rel", "noopener"}});
-  html.text(", which reads the merged trace from this machine while trace-stats serves it.");
-  return page.replace(inner, page.find(kViewerEnd, inner) - inner, words);
+  html.open("span", {{"data-script", ""}, {"hidden", ""}});
+  html.element("button", "Open every event in ui.perfetto.dev",
+               {{"type", "button"}, {"data-trace", serving.trace}, {"data-viewer", kViewer}});
+  html.text(fmt::format(" at the time that is shown: this page hands it the merged trace ({}). Or ",
+                        format_bytes(serving.bytes)));
+  html.close();
+  html.element("a", "let the viewer read it from here",
+               {{"href", serving.address}, {"target", "_blank"}, {"rel", "noopener"}});
+  html.text(
+      ", for which Chrome asks for your permission since version 142, and which Safari refuses.");
+  if (serving.bytes > kLargeTrace) {
+    html.text(" The viewer holds some 2 GB of JSON: for a part, ");
+    html.element("code", "trace-merge --time FROM:TO --serve");
+    html.text(" with the times of this timeline.");
+  }
+  page.replace(inner, page.find(kViewerEnd, inner) - inner, words);
+  constexpr std::string_view kNextRule = "; base-uri";
+  return page.insert(page.find(kNextRule), "; connect-src 'self'");
 }
 
 }  // namespace traceloom

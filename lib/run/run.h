@@ -19,6 +19,7 @@
 #include "select/selection.h"
 #include "team/team.h"
 
+#include <any>
 #include <cassert>
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <vector>
 
 namespace traceloom {
@@ -163,6 +165,32 @@ struct RankEvents : RankFacts {
 // Returns the kinds of events in the parts of a rank.
 EventKinds find_kinds(const std::vector<EventColumns>& parts);
 
+// RunMemo: what several answers of a run need, found once.
+//
+//   return run.memo.get<MatchedCollectives>([&] { return match(run); });
+//
+// A copy of a run has none of it, because it may be changed. Not for several threads.
+class RunMemo {
+ public:
+  RunMemo() = default;
+  RunMemo(const RunMemo& /*other*/) {}
+  RunMemo& operator=(const RunMemo& /*other*/) {
+    found_.clear();
+    return *this;
+  }
+  ~RunMemo() = default;
+
+  template <typename Found, typename Find>
+  const Found& get(Find find) const {
+    std::any& found = found_[typeid(Found)];
+    if (!found.has_value()) found = find();
+    return *std::any_cast<Found>(&found);
+  }
+
+ private:
+  mutable std::map<std::type_index, std::any> found_;
+};
+
 struct Run : RunTexts {
   std::vector<RunFile> files;  // sorted by is_reported_before(), whatever the order of the inputs
   std::vector<RankEvents> ranks;  // the requested ranks, ascending
@@ -173,6 +201,7 @@ struct Run : RunTexts {
   bool clock_of_collectives = false;
   unsigned threads = 0;  // number of threads in the request
   Team* team = nullptr;  // the processes that have the events; nullptr: all are here
+  RunMemo memo = {};
 };
 
 // Throws Error for an input that is no trace (see keep_going), and a negative rank.

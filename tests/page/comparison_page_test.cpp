@@ -171,16 +171,31 @@ TEST_CASE("grid: common grids have the ranks and steps of both sides") {
     }
     return roles;
   };
-  const auto [base, changed] = make_common_grids(roles_of(0, 0, 1000), roles_of(1, 4, 3000), 100);
+  std::vector<StepKey> shown;
+  for (std::int64_t number = 0; number < 20; ++number) shown.push_back({.number = number});
+  const std::vector<RankRoles> before = roles_of(0, 0, 1000);
+  const auto [base, changed] = make_common_grids(before, roles_of(1, 4, 3000), shown, 100);
   CHECK(base.rows == std::vector<std::string>{"1", "2"});
   CHECK(changed.rows == base.rows);
   CHECK(base.columns == std::vector<std::string>{"4", "5", "6", "7", "8", "9"});
   CHECK(base.cells[0].total_ns == 1041);
   CHECK(changed.cells[0].total_ns == 3041);
-  const auto [few, others] = make_common_grids(roles_of(0, 0, 1000), roles_of(1, 4, 3000), 4);
+  // Of steps that share a column, the one that changed most is shown on both sides.
+  std::vector<RankRoles> after = roles_of(1, 4, 3000);
+  PackedRows<StepRoles> steps;
+  for (StepRoles step : after[1].steps) {
+    if (step.step.number == 8) step.step.time.to_ns = step.total_ns += 50;
+    steps.push_back(step);
+  }
+  after[1].steps = std::move(steps);
+  const auto [few, others] = make_common_grids(before, after, shown, 4);
   CHECK(few.columns == std::vector<std::string>{"4-6", "7-9"});
-  CHECK(others.cells[3].total_ns == 3092);
-  CHECK(make_common_grids(roles_of(0, 0, 1), roles_of(7, 0, 1), 100).first.cells.empty());
+  CHECK(few.steps == std::vector<std::string>{"4", "8"});
+  CHECK(few.cells[3].total_ns == 1082);
+  CHECK(others.cells[3].total_ns == 3132);
+  CHECK(make_common_grids(before, after, {{.number = 5}}, 4).first.steps ==
+        std::vector<std::string>{"5"});
+  CHECK(make_common_grids(roles_of(0, 0, 1), roles_of(7, 0, 1), shown, 100).first.cells.empty());
 }
 
 TEST_CASE("grid: the differences of two sides are shares of the greatest") {
@@ -188,7 +203,7 @@ TEST_CASE("grid: the differences of two sides are shares of the greatest") {
   base.rows = {"0"};
   base.columns = {"1", "2", "3"};
   base.ranks = {0};
-  base.first_steps = {"1", "2", "3"};
+  base.steps = {"1", "2", "3"};
   base.cells.resize(3);
   base.cells[0].total_ns = 100;
   base.cells[1].total_ns = 100;

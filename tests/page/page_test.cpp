@@ -63,17 +63,29 @@ TEST_CASE("page: names that attack are text, in every section") {
   CHECK(count_of_text(page, "</script>") == 1 + count_of_text(page, "<script type="));
 }
 
-TEST_CASE("page: a served page has a link in the place of the commands that serve it") {
+TEST_CASE("page: a served page hands the trace to the viewer, and has a link") {
   const std::string page =
       write_page(read_for_page({{"rank0.json", marked_rank(0, 3, "op")}}), {.arguments = "x"});
   CHECK(count_of_text(page, "report x --serve</code>") == 1);
-  const std::string linked = with_viewer_link(page, "https://ui.perfetto.dev/#!/?url=\"<x>");
+  CHECK(count_of_text(page, "connect-src") == 0);
+  const PageServing serving{"https://ui.perfetto.dev/#!/?url=\"<x>", "merged.json", 1'500'000};
+  const std::string linked = with_viewer_link(page, serving);
   CHECK(count_of_text(linked, "--serve</code>") == 0);
   CHECK(count_of_text(linked,
                       "<a href=\"https://ui.perfetto.dev/#!/?url=&quot;&lt;x&gt;\" "
-                      "target=\"_blank\" rel=\"noopener\">Open every event") == 1);
+                      "target=\"_blank\" rel=\"noopener\">let the viewer") == 1);
+  CHECK(count_of_text(linked,
+                      "data-trace=\"merged.json\" "
+                      "data-viewer=\"https://ui.perfetto.dev\">Open every event") == 1);
+  CHECK(count_of_text(linked, "hands it the merged trace (1.4 MiB)") == 1);
+  CHECK(count_of_text(linked, "; connect-src ") == 1);
+  CHECK(linked.find("; connect-src ") < linked.find("<title>"));
   CHECK(count_of_text(linked, "</section>") == count_of_text(page, "</section>"));
-  CHECK(with_viewer_link("no timeline", "x") == "no timeline");
+  CHECK(count_of_text(linked, "holds some 2 GB") == 0);
+  CHECK(count_of_text(with_viewer_link(page, {"x", "merged.json", 3'000'000'000}),
+                      "holds some 2 GB of JSON: for a part, "
+                      "<code>trace-merge --time FROM:TO --serve</code>") == 1);
+  CHECK(with_viewer_link("no timeline", serving) == "no timeline");
 }
 
 TEST_CASE("page: any number of threads gives the same bytes") {
@@ -161,10 +173,15 @@ TEST_CASE("grid: cells are the steps of ranks, and neighbours share one where th
   REQUIRE(grid.columns.size() == 333);
   CHECK(grid.columns.front() == "0-2");
   CHECK(grid.columns.back() == "996-998");
-  CHECK(grid.first_steps.back() == "996");
-  CHECK(grid.cells[0].total_ns == 1000);        // steps 0, 1, 2
-  CHECK(grid.cells[1].total_ns == 1500);        // 3 is slow
-  CHECK(grid.cells[333 + 4].total_ns == 1010);  // 13, 14; 12 is not there
+  CHECK(grid.steps.front() == "0");  // steps 0, 1, 2 are alike
+  CHECK(grid.steps[1] == "3");       // 3 is slow, 4 and 5 are not
+  CHECK(grid.steps[4] == "13");      // of 12, 13, 14: rank 4, which is longer, lacks 12
+  CHECK(grid.steps.back() == "997");
+  CHECK(grid.keys.back().number == 997);
+  CHECK(grid.cells[0].total_ns == 1000);
+  CHECK(grid.cells[1].total_ns == 1500);
+  CHECK(grid.cells[333].total_ns == 1010);
+  CHECK(grid.cells[333 + 4].total_ns == 1010);
   CHECK(grid.cells[0].roles[Role::cpu] == 1000);
 }
 
@@ -190,6 +207,7 @@ TEST_CASE("grid: of ranks that share a cell the one furthest from the median is 
   CHECK(grid.cells[25].own_ns == 2000);
   CHECK(grid.cells[24].own_ns == 1500);
   CHECK(grid.cells[24].total_ns == 2000);
+  CHECK(grid.medians == std::vector<std::int64_t>{1500});
 }
 
 TEST_CASE("grid: the rank that the verdict names, or else its evidence") {

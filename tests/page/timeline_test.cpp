@@ -2,6 +2,7 @@
 
 #include "analysis/waits/rank_waits.h"
 #include "page/read_for_page.h"
+#include "page/step_grid.h"
 #include "support/trace_text.h"
 
 #include <doctest/doctest.h>
@@ -61,7 +62,9 @@ std::vector<std::vector<ShownSlice>> slices_of(const Timeline& timeline) {
 
 Timeline timeline_of(const Run& run, const TimelineLimits& limits = {},
                      std::optional<std::int64_t> first = {}) {
-  return make_timeline(run, find_all_roles(run), match_collectives(run), limits, {first, {}});
+  const std::vector<RankRoles> roles = find_all_roles(run);
+  return make_timeline(run, roles, match_collectives(run), limits,
+                       {first, {}, make_step_grid(roles, {}, kMostGridCells).keys});
 }
 
 const char* const kOnDevice = R"({"device": 0, "stream": 7})";
@@ -196,11 +199,18 @@ TEST_CASE("timeline: the thread with the steps is the host, however busy another
 TEST_CASE("timeline: of many steps it has those to which the heat map leads") {
   TraceText text;
   text.cat("user_annotation");
-  for (int i = 0; i < 1000; ++i) text.x("ProfilerStep#" + std::to_string(i), 100 * i, 90);
+  for (int i = 0; i < 1000; ++i)
+    text.x("ProfilerStep#" + std::to_string(i), 100 * i, i == 4 ? 95 : 90);
+  text.cat("cpu_op").x("aten::mm", 405, 40).x("aten::mm", 450, 40).x("aten::mm", 910, 40);
   const Timeline timeline = timeline_of(read_for_page({{"rank0.json", text.array()}}));
-  REQUIRE(timeline.steps.size() == 334);
-  CHECK(timeline.steps[1].label == "3");
-  CHECK(timeline.steps[333].label == "999");
+  CHECK(timeline.all_steps == 1000);
+  REQUIRE(timeline.steps.size() == 335);  // with the median one
+  CHECK(timeline.steps[0].label == "0");
+  CHECK(timeline.steps[1].label == "4");  // the slowest of 3, 4, 5
+  CHECK(timeline.steps[1].spans == 2);
+  CHECK(timeline.steps[2].label == "6");
+  CHECK(timeline.steps[3].spans == 1);
+  CHECK(timeline.steps[334].label == "999");
 }
 
 TEST_CASE("timeline: where there is no room, the longest spans are kept, in their order") {

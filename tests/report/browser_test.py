@@ -218,14 +218,14 @@ def check_heat_map(page, browser):
     steps = {(str(row["rank"]), str(row["step"])): row["total_ns"] for row in page.json_of("steps")["rows"]
              if row["counted"]}
     page.expect(browser.run("return page.heats[''].value()").startswith("own time"), "the heat map does not begin with own times")
-    if grid["ranks_a_row"] == 1 and len(grid["columns"]) == len(grid["first_steps"]):
-        own = browser.run("return page.json('grid').rows.map((_, i) => page.heats[''].valueOf(i * page.json('grid').columns.length))")
+    if grid["ranks_a_row"] == 1 and "columns" not in grid:
+        own = browser.run("return page.json('grid').rows.map((_, i) => page.heats[''].valueOf(i * page.json('grid').steps.length))")
         browser.run("const s = document.getElementById('heat-role'); s.value = '-1'; s.dispatchEvent(new Event('change'))")
-        whole = browser.run("return page.json('grid').rows.map((_, i) => page.heats[''].valueOf(i * page.json('grid').columns.length))")
+        whole = browser.run("return page.json('grid').rows.map((_, i) => page.heats[''].valueOf(i * page.json('grid').steps.length))")
         page.expect(all(a is None or a <= b for a, b in zip(own, whole)), f"own times {own} of steps of {whole}")
         for i, rank in enumerate(grid["rows"][:4]):
-            for k, step in enumerate(grid["columns"][:4]):
-                value = browser.run(f"return page.heats[''].valueOf({i * len(grid['columns']) + k})")
+            for k, step in enumerate(grid["steps"][:4]):
+                value = browser.run(f"return page.heats[''].valueOf({i * len(grid['steps']) + k})")
                 page.expect(abs(value - steps[(rank, step)]) <= grid["max_ns"] / 60000,
                             f"heat map: rank {rank} step {step} is {value}, not {steps[(rank, step)]}")
     colours = browser.run("""

@@ -136,12 +136,12 @@ def check_delta_map(page, browser):
     steps = {side: {(str(row["rank"]), str(row["step"])): row["total_ns"]
                     for row in page.json_of("steps", side)["rows"] if row["counted"]} for side in SIDES}
     for i, rank in enumerate(grid["rows"][:8]):
-        for k, step in enumerate(grid["columns"][:6]):
-            value = browser.run("return page.heats.delta.valueOf(arguments[0])", i * len(grid["columns"]) + k)
+        for k, step in enumerate(grid["steps"][:6]):
+            value = browser.run("return page.heats.delta.valueOf(arguments[0])", i * len(grid["steps"]) + k)
             delta = steps["new"][rank, step] - steps["base"][rank, step]
             page.expect(abs(value - delta) <= grid["max_ns"] / 32767, f"rank {rank} step {step}: {value}, not {delta}")
     words = browser.run("return page.heats.delta.words(0, 0)")
-    page.expect(words.startswith(f"rank {grid['rows'][0]}, step {grid['columns'][0]}: ") and words.split(": ")[1][0] in "+-",
+    page.expect(words.startswith(f"rank {grid['rows'][0]}, step {grid['steps'][0]}: ") and words.split(": ")[1][0] in "+-",
                 f"the words of a cell are {words}")
     # The darkest of both directions can be told apart, also as greys, from no change.
     shorter, none, longer = (browser.run("return page.deltaColour(arguments[0])", share) for share in (-1, 0, 1))

@@ -14,6 +14,7 @@
 #include <boost/beast/http.hpp>
 #include <charconv>
 #include <chrono>
+#include <list>
 #include <optional>
 #include <random>
 #include <system_error>
@@ -130,11 +131,15 @@ class FileServer::Impl {
     Talk(Tcp::socket socket, Impl& server) : stream_(std::move(socket)), server_(server) {
       ++server_.connections_;
     }
-    ~Talk() { server_.end_talk(); }
+    ~Talk() {
+      server_.idle_.remove(this);
+      server_.end_talk();
+    }
     Talk(const Talk&) = delete;
     Talk& operator=(const Talk&) = delete;
 
     void read() {
+      server_.idle_.push_back(this);
       parser_.emplace();
       parser_->header_limit(kMostHeaderBytes);
       stream_.expires_after(kPatience);
@@ -144,8 +149,12 @@ class FileServer::Impl {
                        });
     }
 
+    // What waits for it ends with an error, and so does it.
+    void cancel() { stream_.cancel(); }
+
    private:
     void answer(const Request& request) {
+      server_.idle_.remove(this);
       goes_on_ = request.keep_alive();
       const ServedFile* const file = server_.find_file(request);
       if (file == nullptr || request.method() != http::verb::get)
@@ -155,7 +164,10 @@ class FileServer::Impl {
     }
 
     void send_file(const Request& request, const ServedFile& file) {
-      const bool is_last = is_of_viewer(request) && file.name == server_.options_.once;
+      // The page that is served beside it hands it to the viewer.
+      const bool is_for_viewer =
+          is_of_viewer(request) || view_of(request["Sec-Fetch-Site"]) == "same-origin";
+      const bool is_last = is_for_viewer && file.name == server_.options_.once;
       if (file.path.empty()) {
         http::response<http::string_body> response;
         set_common(request, response);
@@ -218,11 +230,11 @@ class FileServer::Impl {
         return;
       }
       std::make_shared<Talk>(std::move(socket), *this)->read();
-      // Further connections wait in the system's queue until one of these ends.
-      if (connections_ < kMostConnections)
-        accept();
-      else
-        is_full_ = true;
+      if (connections_ < kMostConnections) return accept();
+      // The one that has asked nothing for longest makes room for others, which wait in the
+      // system's queue until a connection ends.
+      is_full_ = true;
+      if (idle_.size() > 1) idle_.front()->cancel();
     });
   }
   // The context destroys the last talks when nothing is accepted any more.
@@ -268,7 +280,8 @@ class FileServer::Impl {
   // Before the context, whose end destroys the last Talks.
   std::size_t connections_ = 0;
   bool is_running_ = false;
-  bool is_full_ = false;  // nothing is accepted until a talk ends
+  std::list<Talk*> idle_;  // that have no request yet, or no further one; the longest first
+  bool is_full_ = false;   // nothing is accepted until a talk ends
   asio::io_context context_{1};
   Tcp::acceptor acceptor_{context_};
   asio::steady_timer timer_{context_};

@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -29,6 +30,7 @@ constexpr char kServedPage[] = "report.html";
 // The options as they were typed, and what --serve needs until the end.
 struct ReportCommand {
   PageOptions page;
+  std::string text;  // the page, until the merged trace is there
   Serving serving;
   MergeOptions merge;
   std::vector<std::string> base;  // a page of a comparison
@@ -58,15 +60,17 @@ void start_server(const RunRequest& request, ReportCommand& command) {
 
 std::string write_pages(const Run& run, ReportCommand& command) {
   std::string page = write_page(run, command.page);
-  if (command.server)
-    command.server->set_content(kServedPage,
-                                with_viewer_link(page, command.server->viewer_link(kServedTrace)));
+  if (command.server) command.text = page;
   return page;
 }
 
 void serve(ReportCommand& command) {
   if (!command.server) return;
   merge_traces(command.merge);
+  command.server->set_content(
+      kServedPage, with_viewer_link(std::move(command.text),
+                                    {command.server->viewer_link(kServedTrace), kServedTrace,
+                                     std::filesystem::file_size(command.merge.output)}));
   announce(kToolName, *command.server, kServedPage);
   command.server->run();
 }

@@ -225,7 +225,9 @@ double Collective::bus_gbps() const {
   return ranks == 0 && !is_point_to_point(name) ? 0 : algo_gbps() * bus_factor(name, ranks);
 }
 
-MatchedCollectives match_collectives(const Run& run) {
+namespace {
+
+MatchedCollectives match(const Run& run) {
   std::map<ProcessGroup, std::size_t> most_ranks;  // the most ranks in a collective of each group
   JoinedRanks joined = join_ranks(run);
   MatchedCollectives found{joined, {}, {}};
@@ -248,6 +250,12 @@ MatchedCollectives match_collectives(const Run& run) {
     std::ranges::stable_sort(*list, {},
                              [](const Collective& what) { return what.parts.front().start_ns; });
   return found;
+}
+
+}  // namespace
+
+const MatchedCollectives& match_collectives(const Run& run) {
+  return run.memo.get<MatchedCollectives>([&] { return match(run); });
 }
 
 namespace {

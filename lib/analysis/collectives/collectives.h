@@ -123,23 +123,8 @@ struct MatchedCollectives : PartCounts {
   std::uint64_t lone_messages = 0;  // sends and receives whose other end is not known
 };
 
-MatchedCollectives match_collectives(const Run& run);
-
-// Matches the collectives of a run when they are asked for the first time, for findings that may
-// need them or not. Not for several threads; the run must outlive it.
-class CollectivesOfRun {
- public:
-  explicit CollectivesOfRun(const Run& run) : run_(run) {}
-
-  const MatchedCollectives& get() {
-    if (!found_) found_ = match_collectives(run_);
-    return *found_;
-  }
-
- private:
-  const Run& run_;
-  std::optional<MatchedCollectives> found_;
-};
+// The run keeps them (RunMemo).
+const MatchedCollectives& match_collectives(const Run& run);
 
 // find_comm_times: the time of each rank in collectives, and the part of it in which data moved, as
 // tb_plugin shows it.

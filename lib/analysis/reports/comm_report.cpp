@@ -274,7 +274,7 @@ void note_counts(const MatchedCollectives& found, Report& report) {
 }  // namespace
 
 Report comm_report(const Run& run, const CommOptions& options) {
-  const MatchedCollectives found = match_collectives(run);
+  const MatchedCollectives& found = match_collectives(run);
   const ClockCheck clocks = check_clocks(run, found.matched);
   Rows rows;
   for (const Collective& what : found.matched) add(rows, what, RowKind::matched);

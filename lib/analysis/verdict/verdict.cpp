@@ -483,8 +483,7 @@ Verdict find_verdict(const Findings& found) {
 
 Findings::Findings(const Run& run)
     : roles(find_main_roles(run)),
-      collectives(run),
-      waits(find_waits(run, roles, collectives)),
+      waits(find_waits(run, roles)),
       straggler(find_straggler(run, roles, waits)),
       loader(judge_loader(run, roles, waits, straggler)),
       basis(choose_basis(run, roles, straggler, loader)),
@@ -497,9 +496,8 @@ Findings::Findings(const Run& run)
       world_size(std::max(run.ranks.size(), find_stated_ranks(run))),
       is_alone(is_one_of_some(run, basis)),
       account(find_account(run, roles, basis.ranks)),
-      stages(devices || lacks_ranks()
-                 ? find_stage_waits(run, collectives, roles, basis.ranks, lacks_ranks())
-                 : StageWaits()),
+      stages(devices || lacks_ranks() ? find_stage_waits(run, roles, basis.ranks, lacks_ranks())
+                                      : StageWaits()),
       facts(devices ? find_device_facts(run, basis.ranks,
                                         may_be(basis, Role::kernel) || may_be(basis, Role::memcpy),
                                         [&](std::size_t rank) { return roles[rank].counted(); })

@@ -226,7 +226,6 @@ struct Findings {
   explicit Findings(const Run& run);
 
   std::vector<RankRoles> roles;  // roles of the phase that takes most of the time (step_roles.h)
-  CollectivesOfRun collectives;
   RankWaits waits;
   Straggler straggler;
   LoaderJob loader;

@@ -218,10 +218,9 @@ void find_critical(RankWaits& waits) {
 }
 
 // Compares collectives one by one if they can be matched.
-void compare_matched(CollectivesOfRun& collectives, const std::vector<RankRoles>& roles,
-                     RankWaits& waits) {
+void compare_matched(const Run& run, const std::vector<RankRoles>& roles, RankWaits& waits) {
   if (waits.kind != MeetingKind::collectives) return;
-  std::optional<MatchedWaits> found = find_matched_waits(collectives.get(), roles, waits);
+  std::optional<MatchedWaits> found = find_matched_waits(match_collectives(run), roles, waits);
   if (!found) return;
   waits.one_by_one = true;
   waits.together_ns = std::exchange(waits.wait_ns, std::move(found->wait_ns));
@@ -279,12 +278,6 @@ std::vector<RankRoles> find_all_roles(const Run& run) {
 }
 
 RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles) {
-  CollectivesOfRun collectives(run);
-  return find_waits(run, roles, collectives);
-}
-
-RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles,
-                     CollectivesOfRun& of_run) {
   RankWaits waits;
   waits.ranks.resize(roles.size());
   std::iota(waits.ranks.begin(), waits.ranks.end(), std::size_t{0});
@@ -309,7 +302,7 @@ RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles,
   waits.mean_step_ns = mean_step(roles, waits);
   add_root_waits(run, roles, waits);
   compare_ranks(waits);
-  compare_matched(of_run, roles, waits);
+  compare_matched(run, roles, waits);
   find_critical(waits);
   return waits;
 }
@@ -399,12 +392,11 @@ Messages find_unknown(const Run& run, const std::vector<std::size_t>& ranks) {
   return found;
 }
 
-Messages find_messages(const Run& run, CollectivesOfRun& collectives,
-                       const std::vector<std::size_t>& of_ranks, bool lacks_ranks) {
+Messages find_messages(const Run& run, const std::vector<std::size_t>& of_ranks, bool lacks_ranks) {
   Messages ranks = find_unknown(run, of_ranks);
   if ((!ranks.empty() || lacks_ranks) && run.ranks.size() > 1) {
     ranks.clear();
-    const MatchedCollectives& found = collectives.get();
+    const MatchedCollectives& found = match_collectives(run);
     for (const Collective& what : found.single) add_single(what, lacks_ranks, ranks);
     for (const Collective& what : found.matched) add_matched(what, lacks_ranks, ranks);
   }
@@ -452,8 +444,7 @@ void add_moves(const RankRoles& roles, const RankMessages& rank, const Intervals
 
 }  // namespace
 
-StageWaits find_stage_waits(const Run& run, CollectivesOfRun& collectives,
-                            const std::vector<RankRoles>& roles,
+StageWaits find_stage_waits(const Run& run, const std::vector<RankRoles>& roles,
                             const std::vector<std::size_t>& ranks, bool lacks_ranks) {
   StageWaits stages;
   if (lacks_ranks && run.ranks.size() == 1) {
@@ -461,7 +452,7 @@ StageWaits find_stage_waits(const Run& run, CollectivesOfRun& collectives,
       add_to(stages.unknown_ns, total_ns(exposed_communication(roles[rank])));
     return stages;
   }
-  const Messages messages = find_messages(run, collectives, ranks, lacks_ranks);
+  const Messages messages = find_messages(run, ranks, lacks_ranks);
   stages.is_pipeline = std::ranges::any_of(
       messages, [](const auto& rank) { return rank.second.sent > 0 && rank.second.received > 0; });
   for (const std::size_t rank : ranks) {

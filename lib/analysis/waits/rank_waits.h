@@ -152,15 +152,13 @@ std::optional<MatchedWaits> find_matched_waits(const MatchedCollectives& collect
 
 // `roles` has one entry for each rank of the run.
 RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles);
-RankWaits find_waits(const Run& run, const std::vector<RankRoles>& roles,
-                     CollectivesOfRun& collectives);
 
 // Finds the roles of all ranks, in parallel.
 std::vector<RankRoles> find_all_roles(const Run& run);
 
 // StageWaits: the part of the communication of a pipeline's ranks that is waiting for other stages.
 //
-//   const StageWaits stages = find_stage_waits(run, collectives, roles, basis.ranks, lacks_ranks);
+//   const StageWaits stages = find_stage_waits(run, roles, basis.ranks, lacks_ranks);
 //   if (stages.is_pipeline) use(stages.wait_ns);
 //
 // Ranks that send to and receive from each other wait in these messages for the stages before and
@@ -188,8 +186,7 @@ struct StageWaits {
 
 // Uses the steps that count, of these ranks (indices into Run::ranks). `lacks_ranks`: the job has
 // more ranks than the run. If only one rank is recorded, all its communication is unknown.
-StageWaits find_stage_waits(const Run& run, CollectivesOfRun& collectives,
-                            const std::vector<RankRoles>& roles,
+StageWaits find_stage_waits(const Run& run, const std::vector<RankRoles>& roles,
                             const std::vector<std::size_t>& ranks, bool lacks_ranks);
 
 }  // namespace traceloom

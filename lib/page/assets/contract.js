@@ -32,13 +32,13 @@ window.traceloom = {
     const {grid} = heat;
     const {left, top, cell, rowHeight, scale, bar} = heat.place();
     const cells = [];
-    grid.rows.forEach((_, row) => grid.columns.forEach((__, column) => cells.push({ranks: heat.ranksOf(row), steps: [grid.first_steps[column]],
+    grid.rows.forEach((_, row) => grid.columns.forEach((__, column) => cells.push({ranks: heat.ranksOf(row), steps: [grid.steps[column]],
       ns: heat.valueOf(row * grid.columns.length + column), box: page.boxOf(heat.canvas, left + column * cell, top + row * rowHeight, Math.max(cell, .5), rowHeight)})));
     return {value: heat.value(), cells, scale: bar === undefined ? null : {box: page.boxOf(heat.canvas, bar.x, bar.y, bar.width, bar.height),
       low_ns: scale.middle - scale.end * scale.whole, median_ns: scale.middle, high_ns: scale.middle + scale.end * scale.whole}};
   },
   steps: (side) => (page.timelineOf(side)?.facts.sums || []).map(([rank, step, start, end]) => ({rank, step, start_ns: start, end_ns: end})),
-  openCell: (rank, step, side) => page.goTo(`#timeline&rank=${rank}&step=${encodeURIComponent(step)}${side ? `&side=${side}` : ''}`),
+  openCell: (rank, step, side) => page.goTo(page.address('timeline', {rank, step, side})),
   spansInView: (side) => {
     const timeline = page.timelineOf(side);
     if (!timeline || timeline.canvas.clientWidth === 0) return [];

@@ -18,6 +18,8 @@ page.addHeatMap = (canvas) => {
   const id = (name) => side ? `${side}-${name}` : name;
   const grid = page.json(id('grid'));
   if (!grid) return;
+  // Of steps that share a column one is shown.
+  grid.columns = grid.columns || grid.steps;
   const data = page.bytes(id('grid-data'));
   const cells = grid.rows.length * grid.columns.length;
   const select = document.getElementById(id('heat-role'));
@@ -45,8 +47,9 @@ page.addHeatMap = (canvas) => {
   const references = () => {
     const columns = grid.columns.length;
     const isByStep = grid.rows.length > 2;
-    const found = [];
-    for (let k = 0; k < (isByStep ? columns : grid.rows.length); ++k) {
+    const isOwn = select && Number(select.value) === -2;
+    const found = isByStep && isOwn && grid.medians ? grid.medians : [];
+    for (let k = found.length; k < (isByStep ? columns : grid.rows.length); ++k) {
       const list = [];
       for (let j = 0; j < (isByStep ? grid.rows.length : columns); ++j) {
         const value = valueOf(isByStep ? j * columns + k : k * columns + j);
@@ -56,30 +59,27 @@ page.addHeatMap = (canvas) => {
     }
     return (i) => found[isByStep ? i % columns : Math.floor(i / columns)];
   };
-  // Differences as shares of the median. The scale ends at 10 % or more: less is the noise of every run. The first step
+  // Differences as shares of the median. The scale ends at 10 % or more, of estimates at 20 %: less is the noise of every run. The first step
   // of some warms up, and stretches nothing.
   const scaleOf = () => {
     const reference = references();
     const columns = grid.columns.length;
     const values = [];
     const lengths = [];
+    const differences = [];
     for (let i = 0; i < cells; ++i) {
       const value = valueOf(i);
       if (value === null || (columns > 2 && i % columns === 0)) continue;
       values.push(value);
       lengths.push(total(i));
+      differences.push(Math.abs(value - reference(i)));
     }
     const middle = values.length ? page.median(values) : 0;
     // A role's time is compared as part of the step: much more of almost nothing is almost nothing.
     const whole = Math.max(select && Number(select.value) >= 0 && lengths.length ? page.median(lengths) : middle, 1);
-    const differences = [];
-    for (let i = 0; i < cells; ++i) {
-      const value = valueOf(i);
-      if (value !== null && (columns <= 2 || i % columns !== 0)) differences.push(Math.abs(value - reference(i)) / whole);
-    }
     differences.sort((a, b) => a - b);
-    const most = differences.length ? differences[Math.min(differences.length - 1, Math.floor(.98 * differences.length))] : 0;
-    const end = [.1, .2, .5, 1].find((one) => one >= most) || 2;
+    const most = differences.length ? differences[Math.min(differences.length - 1, Math.floor(.98 * differences.length))] / whole : 0;
+    const end = [.1, .2, .5, 1].find((one) => one >= most && (one > .1 || !grid.is_estimated)) || 2;
     return {reference, whole, middle, end, of: (i) => (valueOf(i) - reference(i)) / whole / end};
   };
   // The differences of two sides: up to the largest.
@@ -91,8 +91,8 @@ page.addHeatMap = (canvas) => {
   const kTop = 34;  // of the scale above the cells
   const draw = () => {
     const rowHeight = Math.max(2, Math.min(26, Math.floor(520 / grid.rows.length)));
-    const {context, width} = page.prepare(canvas, kTop + rowHeight * grid.rows.length + 22);
     if (canvas.clientWidth === 0) return;
+    const {context, width} = page.prepare(canvas, kTop + rowHeight * grid.rows.length + 22);
     const left = 8 + Math.max(...[...grid.rows.keys()].filter((i) => i % 16 === 0 || i === grid.rows.length - 1)
       .map((i) => context.measureText(grid.rows[i]).width));
     // A run of three steps is no banner.
@@ -159,7 +159,8 @@ page.addHeatMap = (canvas) => {
   const words = () => {
     const i = at.row * grid.columns.length + at.column;
     const ns = total(i);
-    const where = `${grid.row_noun} ${grid.rows[at.row]}, step ${grid.columns[at.column]}`;
+    const where = `${grid.row_noun} ${grid.rows[at.row]}, step ${grid.steps[at.column]}${
+      grid.steps[at.column] === grid.columns[at.column] ? '' : ` of ${grid.columns[at.column]}`}`;
     if (ns === null) return `${where}: no such step`;
     const own = grid.is_delta || grid.ranks.length < 2 ? '' : `\nits own time ${page.duration(total(i, 1))}`;
     const who = grid.ranks_a_row > 1 ? `: rank ${rankOf(at.row, i)}` : '';
@@ -177,8 +178,7 @@ page.addHeatMap = (canvas) => {
   };
   const go = () => {
     const rank = rankOf(at.row, at.row * grid.columns.length + at.column);
-    location.hash = `timeline&rank=${rank}&step=${encodeURIComponent(grid.first_steps[at.column])}${
-      side ? `&side=${side === 'delta' ? 'new' : side}` : ''}`;
+    page.goTo(page.address('timeline', {rank, step: grid.steps[at.column], side: side === 'delta' ? 'new' : side}));
   };
   page.addTip(canvas, (event) => find(event) && words());
   canvas.addEventListener('click', (event) => { if (find(event)) go(); });

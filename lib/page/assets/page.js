@@ -47,7 +47,7 @@ page.isDark = () => {
 page.readColours = () => {
   const style = getComputedStyle(document.documentElement);
   for (const name of ['page', 'card', 'ink', 'soft', 'line', 'mark', 'step', 'link', 'kernel', 'memcpy', 'memset', 'communication',
-    'runtime', 'dataloader', 'cpu', 'host_code', 'other', 'waiting'])
+    'runtime', 'dataloader', 'cpu', 'host_code', 'other', 'waiting', ...page.phases])
     page.colours[name] = style.getPropertyValue(`--${name}`).trim();
 };
 
@@ -57,10 +57,13 @@ page.prepare = (canvas, height) => {
   const scale = Math.min(window.devicePixelRatio || 1, 3, 30000 / height);
   const width = canvas.clientWidth || canvas.parentElement.clientWidth || 800;
   canvas.style.height = `${height}px`;
-  canvas.width = Math.round(width * scale);
-  canvas.height = Math.round(height * scale);
+  const [wide, high] = [Math.round(width * scale), Math.round(height * scale)];
+  // A new size makes a new picture, which costs more than to clear the old one.
+  if (canvas.width !== wide) canvas.width = wide;
+  if (canvas.height !== high) canvas.height = high;
   const context = canvas.getContext('2d');
   context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.clearRect(0, 0, width, height);
   context.font = '12px system-ui, sans-serif';
   context.textBaseline = 'middle';
   return {context, width, height};
@@ -97,18 +100,21 @@ page.fitted = (name, most) => name.length > most ? `${name.slice(0, Math.max(1, 
 // ---- sections -------------------------------------------------------------------------------------------------------
 page.showSection = (id) => {
   const section = document.getElementById(id);
-  if (!section || section.tagName !== 'SECTION') return false;
   for (const other of document.querySelectorAll('main > section')) other.classList.toggle('shown', other === section);
   for (const link of document.querySelectorAll('nav a'))
     if (link.hash === `#${id}`) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
-  page.redraw();
-  return true;
 };
 
 page.redraw = () => {
   page.readColours();
   for (const draw of page.redraws) draw();
+};
+
+// The address of a place; what has no value is left out.
+page.address = (section, values) => {
+  const parts = Object.entries(values).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  return `#${[section, ...parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`)].join('&')}`;
 };
 
 // "#time" shows a section, "#rank=3&step=12" a moment of the timeline; both: "#time&rank=3". What else an address has:
@@ -127,15 +133,21 @@ page.readAddress = (text) => {
   return {section: section || (hasPlace ? 'timeline' : 'overview'), values};
 };
 
+// Readers take what they show from the address, then all is drawn once, and what they return brings it into view.
 page.follow = () => {
   const {section, values} = page.readAddress(location.hash);
+  // An address that this page wrote has everything, so what it has not is as at first. A link keeps the rest.
+  values.isWhole = history.state?.isWhole === true;
   page.place = {section: document.getElementById(section)?.tagName === 'SECTION' ? section : 'overview'};
   for (const key of ['rank', 'step', 'name', 'side']) if (values[key] !== undefined) page.place[key] = values[key];
   if (values.theme === 'dark' || values.theme === 'light') page.showTheme(values.theme);
+  else if (values.isWhole) page.showTheme(undefined);
   // The browser has scrolled to the section, so that its title is behind the contents list.
   scrollTo(0, 0);
   page.showSection(page.place.section);
-  for (const read of page.readers) read(values);
+  const ends = page.readers.map((read) => read(values));
+  page.redraw();
+  for (const end of ends) if (end) end();
   page.writeAddress();
 };
 
@@ -149,18 +161,15 @@ page.goTo = (address) => {
 page.writeAddress = () => {
   clearTimeout(page.writing);
   page.writing = setTimeout(() => {
-    const parts = [page.place.section];
-    for (const key of ['rank', 'step', 'name', 'side'])
-      if (page.place[key] !== undefined) parts.push(`${key}=${encodeURIComponent(page.place[key])}`);
+    const {section, ...values} = page.place;
     const timeline = page.timelineOf(page.place.side);
-    if (timeline && !timeline.isWhole()) {
-      const view = timeline.view();
-      parts.push(`from=${Math.round(view.start - timeline.origin)}`, `to=${Math.round(view.end - timeline.origin)}`);
-    }
+    const time = (ns) => Math.round(ns - timeline.origin);
+    if (timeline && !timeline.isWhole()) [values.from, values.to] = [time(timeline.view().start), time(timeline.view().end)];
     const selection = timeline && timeline.selection();
-    if (selection) parts.push(`select=${Math.round(selection.from - timeline.origin)}_${Math.round(selection.to - timeline.origin)}`);
-    if (document.documentElement.dataset.theme) parts.push(`theme=${document.documentElement.dataset.theme}`);
-    if (parts.length > 1 || location.hash) history.replaceState(null, '', `#${parts.join('&')}`);
+    if (selection) values.select = `${time(selection.from)}_${time(selection.to)}`;
+    values.theme = document.documentElement.dataset.theme;
+    const address = page.address(section, values);
+    history.replaceState({isWhole: true}, '', address === '#overview' && !location.hash ? undefined : address);
   }, 200);
 };
 

@@ -14,14 +14,14 @@ page.findName = (name, side) => page.searchIndex().find((one) => one.name === na
 // Where a name leads: to its longest span, or to the row of a section that has it.
 page.nameAddress = (name, side, section = 'work') => {
   const isDrawn = page.timelineOf(side)?.nameSet.has(name);
-  return `#${isDrawn ? 'timeline' : section}&name=${encodeURIComponent(name)}${side ? `&side=${side}` : ''}`;
+  return page.address(isDrawn ? 'timeline' : section, {name, side});
 };
 
 page.addNameLink = (parent, name, side) => {
   const hit = page.findName(name, side);
   if (!hit) return;
   const link = page.make('a', `${hit.kind}: ${hit.count} times, ${page.duration(hit.total_ns)} in all`, parent);
-  link.href = `#work&name=${encodeURIComponent(name)}${side ? `&side=${side}` : ''}`;
+  link.href = page.address('work', {name, side});
 };
 
 page.search = (text) => {
@@ -38,10 +38,10 @@ page.search = (text) => {
       }
     const rank = /^rank (\d+)$/.exec(wanted);
     if (rank && timeline.facts.rows.some((row) => `${row.rank}` === rank[1]))
-      hits.unshift({kind: 'rank', name: wanted, count: 1, total_ns: 0, href: `#timeline&rank=${rank[1]}${side ? `&side=${side}` : ''}`});
+      hits.unshift({kind: 'rank', name: wanted, count: 1, total_ns: 0, href: page.address('timeline', {rank: rank[1], side})});
     const step = /^step (\S+)$/.exec(wanted);
     if (step && timeline.facts.steps.some(([label]) => label === step[1]))
-      hits.unshift({kind: 'step', name: wanted, count: 1, total_ns: 0, href: `#timeline&step=${encodeURIComponent(step[1])}${side ? `&side=${side}` : ''}`});
+      hits.unshift({kind: 'step', name: wanted, count: 1, total_ns: 0, href: page.address('timeline', {step: step[1], side})});
   }
   // What begins with the words stands first, then what takes longest.
   const begins = (hit) => hit.name.toLowerCase().startsWith(wanted) ? 0 : 1;

@@ -5,6 +5,7 @@ page.start = () => {
   page.readColours();
   page.addTheme();
   page.addSearch();
+  page.addViewer();
   document.querySelectorAll('canvas.heat-map').forEach(page.addHeatMap);
   document.querySelectorAll('canvas.flame').forEach(page.addFlame);
   document.querySelectorAll('canvas.timeline').forEach(page.addTimeline);

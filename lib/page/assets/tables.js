@@ -67,7 +67,6 @@ page.sectionOf = {summarize: 'work', kernels: 'work', ops: 'work', comm: 'comm',
 
 // A line of the verdict: links to its ranks, steps and commands.
 page.linkLine = (item, side) => {
-  const end = side ? `&side=${side}` : '';
   const pattern = /\brank (\d+)\b|\bstep (\d+(?:\.\d+)?)\b|\btrace-stats ([a-z-]+)\b/g;
   const walker = document.createTreeWalker(item, NodeFilter.SHOW_TEXT);
   const nodes = [];
@@ -77,7 +76,7 @@ page.linkLine = (item, side) => {
     const parts = [];
     let at = 0;
     for (const found of text.matchAll(pattern)) {
-      const href = found[1] ? `#timeline&rank=${found[1]}${end}` : found[2] ? `#timeline&step=${found[2]}${end}` :
+      const href = found[3] === undefined ? page.address('timeline', {rank: found[1], step: found[2], side}) :
         page.sectionOf[found[3]] && `#${page.sectionOf[found[3]]}`;
       if (!href) continue;
       parts.push(text.slice(at, found.index));
@@ -99,7 +98,6 @@ page.stepLabel = (timeline, epoch, step) => {
 // The rows of tables: names, ranks, steps and commands are links. What a column is says its key.
 page.linkTable = (table) => {
   const side = table.closest('.side')?.dataset.side;
-  const end = side ? `&side=${side}` : '';
   const timeline = page.timelines[side || ''];
   const section = table.closest('section').id;
   const heads = [...table.tHead.rows[0].cells];
@@ -116,9 +114,9 @@ page.linkTable = (table) => {
     const raw = (column) => column < 0 || !row.cells[column] ? '' : row.cells[column].dataset.v ?? row.cells[column].textContent;
     const ranks = /^\s*\d+\s*$/.test(raw(rank)) ? raw(rank).trim() : null;
     const label = step < 0 || raw(step) === '' ? null : page.stepLabel(timeline, raw(epoch).trim(), raw(step).trim());
-    const place = `${ranks === null ? '' : `&rank=${ranks}`}${label === null ? '' : `&step=${encodeURIComponent(label)}`}${end}`;
-    if (ranks !== null) put(row.cells[rank], `#timeline${place}`);
-    if (label !== null) put(row.cells[step], `#timeline${place}`);
+    const place = page.address('timeline', {rank: ranks, step: label, side});
+    if (ranks !== null) put(row.cells[rank], place);
+    if (label !== null) put(row.cells[step], place);
     for (const name of names) {
       if (!/\w/.test(raw(name)) || row.cells[name].classList.contains('n')) continue;
       row.cells[name].classList.add('name');
@@ -135,7 +133,7 @@ page.showName = (values) => {
   for (const row of document.querySelectorAll('tr.found')) row.classList.remove('found');
   const status = document.getElementById('search-status');
   status.textContent = '';
-  if (values.name === undefined) return;
+  if (values.name === undefined) return undefined;
   const section = document.getElementById(page.place.section);
   const part = values.side && section.querySelector(`.side[data-side="${values.side === 'new' ? 'new' : 'base'}"]`) || section;
   const row = [...part.querySelectorAll('table tbody tr')].find((one) => [...one.cells].some((cell) => cell.textContent.trim() === values.name.trim()));
@@ -145,9 +143,9 @@ page.showName = (values) => {
     `${known}; the timeline keeps no span of it.`;
   else if (!row) status.textContent = `${known}; no table of this section has it.`;
   else if (hit) status.textContent = `${known}.`;
-  if (!row) return;
+  if (!row) return undefined;
   row.classList.add('found');
-  row.scrollIntoView({block: 'center'});
+  return () => row.scrollIntoView({block: 'center'});
 };
 
 page.addLinks = () => {

@@ -45,12 +45,32 @@ page.firstAt = (starts, time) => {
   return low;
 };
 
+// The part of a training that a name of the host tells; what is within a span belongs to the span's part.
+page.phases = ['forward', 'backward', 'optimizer'];
+page.phaseOf = (name) => /^Optimizer\.|\boptimizer\b/i.test(name) ? 2 : /backward|^autograd::engine/i.test(name) ? 1 : /\bforward\b/i.test(name) ? 0 : -1;
+page.findPhases = (rows, names, roles) => {
+  const own = names.map(page.phaseOf);
+  for (const row of rows) {
+    row.phase = new Int8Array(row.start.length).fill(-1);
+    const outer = [];
+    for (let i = 0; i < row.start.length; ++i) {
+      const depth = row.kind[i] >> 4;
+      outer.length = Math.min(outer.length, depth);
+      const around = outer.findLast((one) => one !== undefined && one.end >= row.end[i]);
+      const isHost = ['cpu', 'other', 'host_code'].includes(roles[row.kind[i] & 15]);
+      row.phase[i] = !isHost ? -1 : own[row.name[i]] >= 0 ? own[row.name[i]] : around ? around.phase : -1;
+      outer[depth] = {end: row.end[i], phase: row.phase[i]};
+    }
+  }
+};
+
 page.addTimeline = (canvas) => {
   const side = canvas.dataset.side;
   const id = (name) => side ? `${side}-${name}` : name;
   const facts = page.json(id('timeline-facts'));
   const rows = page.readSlices(page.bytes(id('timeline-slices')), facts.rows.map((row) => row.slices),
     facts.roles.indexOf('communication'));
+  page.findPhases(rows, facts.names, facts.roles);
   const shades = page.bytes(id('timeline-shades'));
   const names = facts.names;
   const nameSet = new Set(names);
@@ -58,12 +78,22 @@ page.addTimeline = (canvas) => {
   const status = document.getElementById(id('timeline-status'));
   const part = canvas.closest('.side, section');
   const roles = facts.roles;
-  const darkRoles = new Set(['kernel', 'memset']);
+  const darkRoles = new Set(['kernel', 'memset', 'forward', 'backward']);
+  // Of the legend: parts of a training where there are some.
+  const legend = part.querySelector('.legend');
+  page.phases.forEach((phase, i) => {
+    if (!legend || !rows.some((row) => row.phase.includes(i))) return;
+    const item = legend.firstElementChild.cloneNode(true);
+    item.querySelector('rect').setAttribute('class', phase);
+    item.lastChild.textContent = phase;
+    legend.append(item);
+  });
   const top = 22;
   // Of two sides, the median steps are compared first.
   let first = side && facts.windows.length > 2 ? facts.windows[2] : {start: 0, end: facts.end};
   let view = {start: first.start, end: first.end};
   let rankWanted = null;
+  let message = '';  // what an address asked for and is not there
   let left = 120;
   let width = 800;
 
@@ -76,6 +106,7 @@ page.addTimeline = (canvas) => {
       const isOpened = row.thin && `${row.rank}` === rankWanted;
       row.y = y;
       row.line = !row.thin ? 15 : isOpened ? 18 : Math.max(2, Math.min(12, Math.floor(600 / facts.rows.length)));
+      row.isBand = row.thin && !isOpened;
       row.height = row.line * Math.max(row.depths, 1);
       row.gap = isOpened ? 2 : row.thin ? 0 : row.last ? 9 : 3;
       row.shadeAt = shadeAt;
@@ -112,8 +143,7 @@ page.addTimeline = (canvas) => {
     page.writeAddress();
   };
   // The shades of the narrowest window that covers the view; no window is finer than its bins.
-  const shadeWindow = (row) => {
-    if (row.thin) return 0;
+  const shadeWindow = () => {
     let best = 0;
     facts.windows.forEach((window, i) => {
       if (window.start <= view.start && window.end >= view.end &&
@@ -122,7 +152,7 @@ page.addTimeline = (canvas) => {
     return best;
   };
   const drawShades = (context, row) => {
-    const number = shadeWindow(row);
+    const number = row.thin ? 0 : shadeWindow();
     const window = facts.windows[number];
     const step = (window.end - window.start) / row.bins;
     const first = Math.max(0, Math.floor((view.start - window.start) / step));
@@ -136,6 +166,47 @@ page.addTimeline = (canvas) => {
       context.fillRect(from, row.y, Math.max(x(window.start + (i + 1) * step) - from, .5), row.line - (row.thin ? 0 : 1));
     }
     context.globalAlpha = 1;
+  };
+  // The shades of all thin rows are one picture, a pixel a bin: a thousand ranks have too many to be drawn each time.
+  const thin = facts.rows.filter((row) => row.thin);
+  let band = null;
+  let bandColours = '';
+  const makeBand = () => {
+    band = document.createElement('canvas');
+    [band.width, band.height] = [Math.max(...thin.map((row) => row.bins), 1), thin.length];
+    const context = band.getContext('2d');
+    const image = context.createImageData(band.width, band.height);
+    const colours = roles.map((role) => parseInt(page.colours[role].slice(1), 16));
+    thin.forEach((row, line) => {
+      for (let i = 0; i < row.bins; ++i) {
+        const value = shades[row.shadeAt + i];
+        if (value === 0) continue;
+        const colour = colours[value >> 4];
+        image.data.set([colour >> 16, colour >> 8 & 255, colour & 255, 255 * (.15 + .85 * (value & 15) / 15)], 4 * (line * band.width + i));
+      }
+    });
+    context.putImageData(image, 0, 0);
+  };
+  // Draws the rows from one to another, which are as high as each other.
+  const drawBand = (context, from, to) => {
+    const window = facts.windows[0];
+    const perNs = band.width / (window.end - window.start);
+    const low = Math.max(view.start, window.start);
+    const high = Math.min(view.end, window.end);
+    if (to === from || low >= high) return;
+    const [first, last] = [thin[from], thin[to - 1]];
+    context.imageSmoothingEnabled = false;
+    context.drawImage(band, (low - window.start) * perNs, from, (high - low) * perNs, to - from,
+      x(low), first.y, x(high) - x(low), last.y + last.height - first.y);
+  };
+  const drawBands = (context) => {
+    if (thin.length === 0) return;
+    const colours = roles.map((role) => page.colours[role]).join();
+    if (colours !== bandColours) makeBand();
+    bandColours = colours;
+    const opened = thin.findIndex((row) => !row.isBand);
+    drawBand(context, 0, opened < 0 ? thin.length : opened);
+    if (opened >= 0) drawBand(context, opened + 1, thin.length);
   };
   // Waiting is pale and hatched: it differs from moving data for every eye.
   const drawWaiting = (context, y, size, from, to) => {
@@ -172,13 +243,14 @@ page.addTimeline = (canvas) => {
       done[depth] = from + 1;
       const name = slices.name[i];
       context.globalAlpha = .72 + .28 * ((name * 37) % 8) / 7;
-      context.fillStyle = page.colours[roles[slices.kind[i] & 15]];
+      const look = slices.phase[i] < 0 ? roles[slices.kind[i] & 15] : page.phases[slices.phase[i]];
+      context.fillStyle = page.colours[look];
       const gap = to - from > 4 ? 1 : 0;
       context.fillRect(from, row.y + depth * row.line, Math.max(to - from - gap, 1), row.line - 1);
       drawWaiting(context, row.y + depth * row.line, row.line - 1, from, Math.min(to - gap, x(slices.start[i] + slices.wait[i])));
       if (to - from < 44) continue;
       context.globalAlpha = 1;
-      context.fillStyle = darkRoles.has(roles[slices.kind[i] & 15]) ? '#ffffff' : '#10131a';
+      context.fillStyle = darkRoles.has(look) ? '#ffffff' : '#10131a';
       context.fillText(page.fitted(names[name], Math.floor((to - from - 6) / 7.2)), from + 3,
         row.y + depth * row.line + row.line / 2, to - from - 5);
     }
@@ -210,7 +282,27 @@ page.addTimeline = (canvas) => {
       if (i % 2 === 0 && end > view.start && start < view.end)
         context.fillRect(Math.max(left, x(start)), top - 4, Math.min(width, x(end)) - Math.max(left, x(start)), height);
     });
+    // The strip says of which steps the page has all spans, or a part.
+    context.fillStyle = page.colours.link;
+    facts.steps.forEach(([, start, end, spans], i) => {
+      if (end <= view.start || start >= view.end || spans === 0) return;
+      const from = Math.max(left, x(start));
+      context.globalAlpha = Math.max(.15, Math.min(1, keptIn[i] / spans));
+      context.fillRect(from, top - 6, Math.max(Math.min(width, x(end)) - from - 1, .5), 3);
+    });
+    context.globalAlpha = 1;
   };
+  // What the page keeps of the step that fills the view, or of all.
+  const keptText = () => {
+    const i = facts.steps.findIndex(([, start, end]) => start <= (view.start + view.end) / 2 && (view.start + view.end) / 2 < end);
+    if (i < 0 || view.end - view.start > 2 * (facts.steps[i][2] - facts.steps[i][1])) return facts.kept;
+    const [label, , , spans] = facts.steps[i];
+    const [kept, all] = [keptIn[i], spans].map((one) => one.toLocaleString('en-US'));
+    return kept === all ? `Step ${label}: all its ${all} spans.` : `Step ${label}: ${kept} of its ${all} spans; the others are shades.`;
+  };
+  // How many spans of the ranks in full begin in each step.
+  const keptIn = facts.steps.map(([, start, end]) => facts.rows.reduce((sum, row, i) =>
+    sum + (row.thin ? 0 : page.firstAt(rows[i].start, end) - page.firstAt(rows[i].start, start)), 0));
   const draw = () => {
     if (canvas.parentElement.clientWidth === 0) return;
     layout();
@@ -221,8 +313,9 @@ page.addTimeline = (canvas) => {
       .map((row) => context.measureText(row.label).width)));
     drawSteps(context);
     drawAxis(context);
+    drawBands(context);
     facts.rows.forEach((row, i) => {
-      drawShades(context, row);
+      if (!row.isBand) drawShades(context, row);
       drawSlices(context, row, rows[i]);
     });
     if (selection) {
@@ -248,8 +341,8 @@ page.addTimeline = (canvas) => {
       context.fillText(row.label, 4, row.y + Math.max(row.line, 12) / 2, left - 8);
       free = row.y + 13;
     }
-    status.textContent = `${page.duration(view.start - origin)} to ${page.duration(view.end - origin)} (${
-      page.duration(view.end - view.start)})${side ? ' of the median step' : ''}. ${facts.kept}`;
+    status.textContent = `${message}${page.duration(view.start - origin)} to ${page.duration(view.end - origin)} (${
+      page.duration(view.end - view.start)})${side ? ' of the median step' : ''}. ${keptText()}`;
   };
   const zoom = (factor, px) => {
     const time = timeAt(px);
@@ -280,11 +373,17 @@ page.addTimeline = (canvas) => {
       found.wait > 0 ? `, ${page.duration(found.wait)} of it waiting` : ''}`;
 
   // The step of a rank in which a time is: label, begin and end.
+  const stepsOf = new Map(facts.ranks.map(({rank}) => [rank, []]));
+  stepsOf.set(null, facts.steps.map(([label, start, end]) => ({label, start, end})));
+  for (const [rank, label, start, end] of facts.sums) stepsOf.get(rank).push({label, start, end});
+  for (const steps of stepsOf.values()) steps.sort((a, b) => a.start - b.start);
+  const startsOf = new Map([...stepsOf].map(([rank, steps]) => [rank, steps.map((step) => step.start)]));
   const stepAt = (rank, time) => {
-    const sum = facts.sums.find((one) => one[0] === rank && one[2] <= time && time < one[3]);
-    if (sum) return {label: sum[1], start: sum[2], end: sum[3]};
-    const step = facts.steps.find(([, start, end]) => start <= time && time < end);
-    return step ? {label: step[0], start: step[1], end: step[2]} : null;
+    for (const key of [rank, null]) {
+      const step = stepsOf.get(key)?.[page.firstAt(startsOf.get(key), time + .5) - 1];
+      if (step && time < step.end) return step;
+    }
+    return null;
   };
   let selection = null;
   const select = (from, to) => {
@@ -314,37 +413,43 @@ page.addTimeline = (canvas) => {
   page.redraws.push(draw);
   page.readers.push((values) => {
     rankWanted = values.rank === undefined ? null : values.rank;
+    message = '';
+    if (values.isWhole) {
+      view = {...first};
+      selection = null;
+    }
     const step = facts.steps.find(([label]) => label === values.step);
     const own = facts.sums.find((one) => `${one[0]}` === rankWanted && one[1] === values.step);
     const isMine = (values.side || 'base') === (side || values.side || 'base');
-    if (own && isMine) show(own[2] - (own[3] - own[2]) * .05, own[3] + (own[3] - own[2]) * .05);
-    else if (step && isMine) show(step[1] - (step[2] - step[1]) * .05, step[2] + (step[2] - step[1]) * .05);
-    let found = null;
-    if (values.name !== undefined && isMine) {
-      found = longest(values.name);
-      if (found) {
-        rankWanted = `${found.row.rank}`;
-        show(found.start - found.length, found.start + 2 * found.length);
-      }
+    const around = (from, to, share) => clamp(from - (to - from) * share, to + (to - from) * share);
+    if (own && isMine) around(own[2], own[3], .05);
+    else if (step && isMine) around(step[1], step[2], .05);
+    const found = values.name !== undefined && isMine ? longest(values.name) : null;
+    if (found) {
+      rankWanted = `${found.row.rank}`;
+      around(found.start, found.start + found.length, 1);
     }
     const [from, to] = [Number(values.from || NaN), Number(values.to || NaN)];
-    if (from < to && isMine) show(origin + from, origin + to);
+    if (from < to && isMine) clamp(origin + from, origin + to);
     const [start, stop] = (values.select || '').split('_').map((one) => Number(one || NaN));
     if (start <= stop && isMine) {
-      select(origin + start, origin + stop);
+      selection = {from: origin + start, to: origin + stop};
       showSums();
     }
-    draw();
-    if (found) pick(found);
     const row = found ? found.row : facts.rows.find((one) => `${one.rank}` === rankWanted);
     if (isMine && values.step !== undefined && !step && !own)
-      status.textContent = `Step ${values.step} is none that counts, or the page has no room for it. ${status.textContent}`;
-    if (isMine && values.rank !== undefined && !row) status.textContent = `There is no rank ${values.rank} here. ${status.textContent}`;
-    // Of two timelines, the one that the link names is brought into view.
-    if (row && (step || rankWanted !== null) && isMine && canvas.clientWidth > 0) {
+      message = `Step ${values.step} is none that counts, or the page has no room for it: of ${facts.all_steps} steps it has ${facts.steps.length}. `;
+    if (isMine && values.rank !== undefined && !row) message = `There is no rank ${values.rank} here. `;
+    if (!isMine) return undefined;
+    return () => {
+      for (const other of side ? Object.values(page.timelines) : [])
+        if (other.canvas !== canvas) other.follow(view.start - origin, view.end - origin);
+      if (found) pick(found);
+      // Of two timelines, the one that the link names is brought into view.
+      if (!row || canvas.clientWidth === 0) return;
       const box = canvas.getBoundingClientRect();
       scrollTo(0, Math.max(0, scrollY + box.top + row.y - innerHeight / 2));
-    }
+    };
   });
   // The longest kept span of a name.
   const longest = (name) => {
@@ -385,6 +490,11 @@ page.addTimeline = (canvas) => {
     }).filter((text) => text !== null);
     if (others.length > 0) page.make('p', `The longest of that name in the step: ${others.join(', ')}.`, panel);
     page.addNameLink(page.make('p', '', panel), found.name, side || undefined);
+    if (page.openViewer) {
+      const button = page.make('button', 'This span in ui.perfetto.dev', panel);
+      button.type = 'button';
+      button.addEventListener('click', () => page.openViewer(found.start - found.length, found.start + 2 * found.length));
+    }
   };
   // Sums of a range: exact for whole steps, else of the spans that the page keeps, which is at least that.
   const sumsOf = (from, to, ranks) => {

@@ -52,7 +52,7 @@ std::vector<TimelineStep> find_step_times(const std::vector<RankRoles>& roles) {
   const bool epochs = has_epochs(roles);
   std::vector<TimelineStep> steps;
   steps.reserve(times.size());
-  for (const auto& [key, time] : times) steps.push_back({step_label(key, epochs), time});
+  for (const auto& [key, time] : times) steps.push_back({key, step_label(key, epochs), time});
   return steps;
 }
 
@@ -318,18 +318,18 @@ struct RankOrder {
   std::size_t full = 0;
 };
 
-RankOrder order_of(const Run& run, std::size_t most, const FirstRanks& first) {
+RankOrder order_of(const Run& run, std::size_t most, const PagePlaces& places) {
   RankOrder order;
   for (std::size_t i = 0; i < run.ranks.size(); ++i) order.ranks.push_back(i);
   std::ranges::stable_sort(order.ranks, {}, [&](std::size_t i) {
-    return run.ranks[i].rank == first.named ? 0 : run.ranks[i].rank == first.median ? 1 : 2;
+    return run.ranks[i].rank == places.named ? 0 : run.ranks[i].rank == places.median ? 1 : 2;
   });
   order.full = run.ranks.size() <= most ? run.ranks.size() : std::min<std::size_t>(most, 4);
   return order;
 }
 
-std::string_view why_of(std::int64_t rank, const FirstRanks& first) {
-  return rank == first.named ? "named" : rank == first.median ? "median" : "other";
+std::string_view why_of(std::int64_t rank, const PagePlaces& places) {
+  return rank == places.named ? "named" : rank == places.median ? "median" : "other";
 }
 
 // How long each piece of a rank's communication waited, by its begin and end.
@@ -367,22 +367,35 @@ std::int64_t end_of(const std::vector<RankRow>& rows) {
   return end;
 }
 
-// Keeps each n-th, as a column of the heat map is the first of n steps.
-void thin_out(std::vector<TimelineStep>& steps, std::size_t most) {
-  const std::size_t each = (steps.size() + most - 1) / most;
-  if (each < 2) return;
-  for (std::size_t i = 0; i * each < steps.size(); ++i) steps[i] = std::move(steps[i * each]);
-  steps.resize((steps.size() + each - 1) / each);
+// Keeps the steps to which the page leads.
+void keep_steps(Timeline& timeline, const std::vector<StepKey>& wanted) {
+  std::erase_if(timeline.steps, [&](const TimelineStep& step) {
+    return !std::ranges::binary_search(wanted, step.key) &&
+           std::none_of(timeline.windows.begin() + 1, timeline.windows.end(),
+                        [&](const TimelineWindow& window) { return window.time == step.time; });
+  });
+}
+
+// Counts the spans of a row that begin in each step.
+void count_spans(const std::vector<TimelineSlice>& slices, std::vector<TimelineStep>& steps) {
+  for (TimelineStep& step : steps) {
+    const auto at = [&](std::int64_t ns) {
+      return std::ranges::lower_bound(slices, ns, {}, &TimelineSlice::start_ns);
+    };
+    step.spans += static_cast<std::uint64_t>(
+        std::count_if(at(step.time.from_ns), at(step.time.to_ns),
+                      [](const TimelineSlice& slice) { return slice.depth < kMostDepth; }));
+  }
 }
 
 }  // namespace
 
 Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
                        const MatchedCollectives& collectives, const TimelineLimits& limits,
-                       const FirstRanks& first) {
+                       const PagePlaces& places) {
   Timeline timeline;
   const std::vector<PartWaits> waits = waits_of_parts(run, collectives);
-  const RankOrder order = order_of(run, limits.full_ranks, first);
+  const RankOrder order = order_of(run, limits.full_ranks, places);
   const bool epochs = has_epochs(roles);
   timeline.steps = find_step_times(roles);
   for (const TimelineStep& step : timeline.steps)
@@ -394,7 +407,8 @@ Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
     if (i < order.full) rows_left += rows.size();
   }
   timeline.windows = find_windows(timeline.steps, timeline.end_ns);
-  thin_out(timeline.steps, limits.steps);
+  timeline.all_steps = timeline.steps.size();
+  keep_steps(timeline, places.steps);
   TimelineMaker maker(run, limits);
   maker.share_room(rows_left, order.ranks.size() - order.full, order.full, timeline);
   for (std::size_t i = 0; i < order.ranks.size(); ++i) {
@@ -407,7 +421,8 @@ Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
       maker.add_thin_row(rank, rows, times, timeline);
       continue;
     }
-    timeline.ranks.push_back({rank, why_of(rank, first)});
+    timeline.ranks.push_back({rank, why_of(rank, places)});
+    for (const RankRow& row : rows) count_spans(row.slices, timeline.steps);
     for (RankRow& row : rows) maker.add_row(rank, std::move(row), rows_left--, times, timeline);
     if (!rows.empty()) timeline.rows.back().is_last = true;
     for (const StepRoles& step : steps.steps)

@@ -45,9 +45,8 @@ struct TimelineLimits {
   std::size_t sums = 2'500;                 // steps of ranks with their sums
   std::size_t bins = 65'536;                // of all rows and windows together
   std::size_t bins_a_row = 600;             // at most, of a window
-  std::size_t steps = 400;                  // of more, each n-th, as the heat map has them
   std::size_t names_bytes = 200'000;        // of all names together
-  std::size_t names_bytes_a_rank = 15'000;  // but at least 36,000 for all
+  std::size_t names_bytes_a_rank = 13'500;  // but at least 36,000 for all
 };
 
 struct TimelineWindow {
@@ -69,8 +68,10 @@ struct TimelineRow {
 };
 
 struct TimelineStep {
+  StepKey key;
   std::string label;
-  Interval time;  // from its first begin to its last end on a rank
+  Interval time;            // from its first begin to its last end on a rank
+  std::uint64_t spans = 0;  // of the rows in full that begin in it, as deep as these show
 };
 
 // A rank that is shown in full, and why: "named", "median", "other".
@@ -93,7 +94,8 @@ struct Timeline {
   std::vector<StepTimesOfRank> sums;  // of these ranks
   // The whole run, then the slowest and the median step if there are several.
   std::vector<TimelineWindow> windows;
-  std::vector<TimelineStep> steps;
+  std::size_t all_steps = 0;
+  std::vector<TimelineStep> steps;  // those of the heat map and of the windows
   std::vector<TimelineRow> rows;
   // Of each row its slices by begin: LEB128 of the distance to the begin before, of the length and
   // of the number of the name; a byte of depth << 4 | role; of communication the wait.
@@ -103,16 +105,17 @@ struct Timeline {
   std::vector<std::string> names;
 };
 
-// The ranks that a page talks of, which come first and are shown in full in any case.
-struct FirstRanks {
+// What a page talks of: ranks that come first and are shown in full in any case, and steps.
+struct PagePlaces {
   std::optional<std::int64_t> named = {};   // by the verdict or its evidence
   std::optional<std::int64_t> median = {};  // nearest to the median of the ranks' own times
+  std::vector<StepKey> steps = {};          // to which the heat map leads, ascending
 };
 
 // `collectives` say how long each piece of communication waited.
 Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
                        const MatchedCollectives& collectives, const TimelineLimits& limits,
-                       const FirstRanks& first);
+                       const PagePlaces& places);
 
 // find_rank_rows: the spans of a rank, put on the rows of the timeline.
 
