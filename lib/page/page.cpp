@@ -122,6 +122,8 @@ PageSide make_page_side(const Run& run, PageSide side, const std::optional<PageT
                {},
                bottleneck_report(run),
                side.side.empty() ? nullptr : &side.tables};
+  PageNames names;
+  page.names = &names;
   page.grid =
       make_step_grid(page.roles, page.waits, page.side.empty() ? kMostGridCells : kMostSideCells);
   for (const PageSection& section : kPageSections) {

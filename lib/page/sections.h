@@ -10,6 +10,7 @@
 #include "page/html/figures.h"
 #include "page/html/html_writer.h"
 #include "page/step_grid.h"
+#include "page/timeline/timeline.h"
 #include "run/run.h"
 #include "table/table.h"
 
@@ -152,6 +153,7 @@ struct PageRun : PageSource {
   StepGrid grid;    // the heat map, whose steps the timeline has
   BottleneckAnswer bottleneck;
   WrittenTables* written = nullptr;  // keeps a copy of all tables
+  PageNames* names = nullptr;        // of the search, which the timeline names by their places
 };
 
 // Writes the tables of a report that have rows, and its notes. `caption` is that of a table without

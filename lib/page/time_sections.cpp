@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <set>
@@ -309,16 +310,13 @@ constexpr std::array<CommPart, 4> kCommParts{{
     {"p2p_wait_ns", "message-waiting", "messages: waiting for the other end"},
 }};
 
-// Ranks leave a collective a little apart. On a common clock its data moved until the first one
-// left, if that agrees with its latency, which is that of one rank.
-std::int64_t moving_ns(const Collective& what, bool common_clock) {
-  constexpr double kAgrees = 0.9;
-  const std::int64_t latency_ns = what.latency_ns();
-  if (!common_clock || what.parts.size() < 2) return latency_ns;
-  const std::int64_t ns = what.first_end_ns() - what.last(true).start_ns;
-  return static_cast<double>(ns) < kAgrees * static_cast<double>(latency_ns)
-             ? latency_ns
-             : std::min(ns, latency_ns);
+// The time from which a part moves data. The shortest part stands for all of them, although ranks
+// leave a little apart; on a common clock that agrees with it, it is when the last one has come.
+std::int64_t moves_from(const Collective& what, const CollectivePart& part, bool common_clock) {
+  const std::int64_t from_ns = part.start_ns + what.wait_ns(part);
+  if (!common_clock || what.parts.size() < 2) return from_ns;
+  const std::int64_t last_ns = std::clamp(what.last(true).start_ns, part.start_ns, part.end_ns);
+  return 10 * std::abs(last_ns - from_ns) <= what.latency_ns() ? last_ns : from_ns;
 }
 
 std::vector<CommOfRank> find_comm(const PageRun& page) {
@@ -326,9 +324,8 @@ std::vector<CommOfRank> find_comm(const PageRun& page) {
   for (const auto* const list : {&page.collectives.matched, &page.collectives.single})
     for (const Collective& what : *list) {
       const std::size_t first = is_point_to_point(what.name) ? 2 : 0;
-      const std::int64_t length_ns = moving_ns(what, page.run.common_clock);
       for (const CollectivePart& part : what.parts) {
-        const std::int64_t moves_ns = part.end_ns - length_ns;
+        const std::int64_t moves_ns = moves_from(what, part, page.run.common_clock);
         sets[part.rank][first].push_back({moves_ns, part.end_ns});
         sets[part.rank][first + 1].push_back({part.start_ns, moves_ns});
       }

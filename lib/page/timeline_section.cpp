@@ -80,7 +80,18 @@ void write_ranks(JsonWriter& json, const Timeline& timeline) {
   json.end_array();
 }
 
-std::string facts_json_of(const Timeline& timeline) {
+// A name that the search has is its place there.
+void write_names(JsonWriter& json, const Timeline& timeline, const PageNames& known) {
+  json.begin_array("names");
+  for (const std::string& name : timeline.names)
+    if (const auto place = known.find(name); place != known.end())
+      json.value(place->second);
+    else
+      json.value(name);
+  json.end_array();
+}
+
+std::string facts_json_of(const Timeline& timeline, const PageNames& known) {
   return json_object([&](JsonWriter& json) {
     json.member("end", timeline.end_ns);
     json.member("kept", kept_text(timeline));
@@ -89,7 +100,7 @@ std::string facts_json_of(const Timeline& timeline) {
     write_times(json, timeline);
     write_ranks(json, timeline);
     write_rows(json, timeline);
-    write_list(json, "names", timeline.names);
+    write_names(json, timeline, known);
   });
 }
 
@@ -157,9 +168,9 @@ std::optional<std::int64_t> median_rank(const PageRun& page) {
 }  // namespace
 
 void write_timeline_section(HtmlWriter& html, const PageRun& page) {
-  const Timeline timeline =
-      make_timeline(page.run, page.roles, page.collectives, limits_of(page),
-                    {named_rank(page.bottleneck.verdict), median_rank(page), page.grid.keys});
+  const Timeline timeline = make_timeline(
+      page.run, page.roles, page.collectives, limits_of(page),
+      {named_rank(page.bottleneck.verdict), median_rank(page), page.grid.keys, page.names});
   if (timeline.rows.empty()) {
     html.element("p", "No spans that analyses use are in these traces.");
     return;
@@ -177,7 +188,7 @@ void write_timeline_section(HtmlWriter& html, const PageRun& page) {
                "Point at a span for its name; drag to move; turn the wheel over the clicked "
                "timeline to zoom.");
   if (page.side.empty()) write_viewer(html, page);
-  html.data(page.id("timeline-facts"), "application/json", facts_json_of(timeline));
+  html.data(page.id("timeline-facts"), "application/json", facts_json_of(timeline, *page.names));
   html.data(page.id("timeline-slices"), "text/plain", base64(timeline.slices));
   html.data(page.id("timeline-shades"), "text/plain", base64(timeline.shades));
 }

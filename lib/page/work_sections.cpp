@@ -65,26 +65,35 @@ void write_device_section(HtmlWriter& html, const PageRun& page) {
 
 namespace {
 
-// Names for the page's search, those with the most time first, until their room is full: a row is
-// kind, name, count, total in ns.
-void append_names(JsonWriter& json, std::string_view kind, const Report& report,
-                  std::size_t& room) {
+// Names for the page's search: a row is kind, name, count, total in ns.
+struct NameList {
+  PageNames& places;
+  std::string text = {};
+  JsonWriter json{text};
+  std::size_t rows = 0;
+};
+
+// Appends those with the most time, until their room is full, and returns what is left of it.
+std::size_t append_names(NameList& list, std::string_view kind, const Report& report,
+                         std::string_view total_key, std::size_t room) {
   const Table& table = report.tables.front().table;
   const auto name = table.find_column("name");
   const auto count = table.find_column("count");
-  const auto total = table.find_column("total_ns");
-  if (!name || !count || !total) return;
+  const auto total = table.find_column(total_key);
+  if (!name || !count || !total) return room;
   for (const std::vector<Cell>& row : table.rows()) {
     const std::string text = page_name(std::get<std::string>(row[*name]));
-    if (text.size() + 40 > room) return;
+    if (text.size() + 40 > room) break;
     room -= text.size() + 40;
-    json.begin_array();
-    json.value(kind);
-    json.value(text);
-    json.value(std::get<std::int64_t>(row[*count]));
-    json.value(std::get<std::int64_t>(row[*total]));
-    json.end_array();
+    list.places.emplace(text, list.rows++);
+    list.json.begin_array();
+    list.json.value(kind);
+    list.json.value(text);
+    list.json.value(std::get<std::int64_t>(row[*count]));
+    list.json.value(std::get<std::int64_t>(row[*total]));
+    list.json.end_array();
   }
+  return room;
 }
 
 }  // namespace
@@ -94,15 +103,15 @@ void write_work_section(HtmlWriter& html, const PageRun& page) {
   const Report operators = ops_report(page.run, {});
   write_tables(html, page, kernels, "Kernels");
   write_tables(html, page, operators, "Operators");
-  std::string names;
-  JsonWriter json(names);
-  // A page of few ranks is small, too.
-  std::size_t room = page.room(std::min(kMostNamesBytes, 8'000 + 3'000 * page.run.ranks.size()));
-  json.begin_array();
-  append_names(json, "kernel", kernels, room);
-  append_names(json, "operator", operators, room);
-  json.end_array();
-  html.data(page.id("names"), "application/json", names);
+  NameList names{*page.names};
+  // A page of few ranks is small, too. Long names of kernels leave half of the room to operators.
+  const std::size_t room =
+      page.room(std::min(kMostNamesBytes, 20'000 + 4'000 * page.run.ranks.size()));
+  names.json.begin_array();
+  const std::size_t left = append_names(names, "kernel", kernels, "total_ns", room / 2);
+  append_names(names, "operator", operators, "host_total_ns", room / 2 + left);
+  names.json.end_array();
+  html.data(page.id("names"), "application/json", names.text);
 }
 
 void write_code_section(HtmlWriter& html, const PageRun& page) {

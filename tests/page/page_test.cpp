@@ -151,6 +151,7 @@ TEST_CASE("page: 4 ranks of 20 steps stay below 400 KB, whatever their kernels a
   const std::string page = write_page(run, {.arguments = "x", .tree = make_page_tree(run)});
   CHECK(page.size() < 400'000);
   CHECK(page.size() > 150'000);
+  CHECK(count_of_text(page, "[\"operator\"") > 0);  // in the search
 }
 
 TEST_CASE("grid: cells are the steps of ranks, and neighbours share one where there is no room") {

@@ -4,10 +4,11 @@
     tests/report/browser_test.py TRACE_STATS TESTDATA
 
 Pages: Composer's traces of 4 ranks, GPU traces of 8 ranks, names that attack, an empty trace, and
-1,024 ranks. Every number in every table must be that of `--format json` of the command beside it.
+1,024 ranks, and more steps than a heat map has columns. Every number in every table must be that of `--format json` of the command beside it.
 Ends with 77 (skipped) where Chromium or chromedriver is not installed. Limits of time are generous,
 because a machine of CI is busy; `--figures` prints what was measured.
 """
+import http.server
 import json
 import os
 import pathlib
@@ -17,6 +18,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import webdriver  # noqa: E402
@@ -283,6 +286,99 @@ def check_timeline(page, browser):
     return times
 
 
+def write_steps(folder, steps, slow):
+    """Two ranks with more steps than a heat map has columns; the second is longer in one of them."""
+    folder.mkdir()
+    for rank in range(2):
+        events = []
+        for i in range(steps):
+            longer = 7 if rank == 1 and i == slow else 0
+            events += [event(f"ProfilerStep#{i}", "user_annotation", 7, 100 * i, 80 + longer),
+                       event("aten::mm", "cpu_op", 7, 100 * i + 5, 40 + longer)]
+        (folder / f"rank{rank}.pt.trace.json").write_text(json.dumps(
+            {"distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": events}))
+    return folder
+
+
+def check_cells(page, browser, slow):
+    """A click on a cell shows the step that the cell says, also where steps share a column, and Back the map again."""
+    cells = browser.run("location.hash = 'overview'; page.follow(); return window.traceloom.cells().cells")
+    cell = next((one for one in cells if one["ranks"] == [1] and one["steps"] == [slow]), None)
+    page.expect(cell is not None, f"no cell is step {slow} of rank 1")
+    if cell is None:
+        return
+    page.expect(cell["ns"] == max(one["ns"] for one in cells), f"step {slow} is not the longest: {cell['ns']} ns")
+    browser.point(cell["box"]["x"] + cell["box"]["width"] / 2, cell["box"]["y"] + cell["box"]["height"] / 2, click=True)
+    browser.place("timeline")
+    seen = browser.run("""const view = window.traceloom.view();
+      return [view.rank, view.step, window.traceloom.spansInView().filter((span) => span.rank === 1 && span.step === view.step)
+        .map((span) => [span.name, span.end_ns - span.start_ns]), document.getElementById('timeline-status').textContent]""")
+    page.expect(seen[:2] == [1, slow] and ["aten::mm", 47000] in seen[2], f"a click on its cell shows {seen}")
+    page.expect(f"Step {slow}: " in seen[3] and "spans" in seen[3], f"what is left out is not said: {seen[3]}")
+    page.expect(browser.run("return window.traceloom.ranksInFull()[0].rank") in (0, 1), "no rank in full")
+    browser.run("page.goTo('#timeline&step=99999')")
+    status = browser.run("return document.getElementById('timeline-status').textContent")
+    page.expect("Step 99999 is none that counts, or the page has no room for it" in status, f"a step that is not there: {status}")
+    browser.run("history.back()")
+    browser.run("return new Promise((done) => setTimeout(done, 400))")
+    page.expect(browser.run("return window.traceloom.view().step") == slow, "Back does not lead to the step before")
+
+
+class Viewer(http.server.BaseHTTPRequestHandler):
+    """Stands for ui.perfetto.dev: answers PING, and says what it was handed."""
+    PAGE = b"""<!doctype html><script>addEventListener('message', (event) => {
+      if (event.data === 'PING') event.source.postMessage('PONG', event.origin);
+      else if (event.data.perfetto) fetch('/got', {method: 'POST', body: JSON.stringify({hash: location.hash,
+        title: event.data.perfetto.title, text: new TextDecoder().decode(event.data.perfetto.buffer)})});
+    });</script>"""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(self.PAGE)
+
+    def do_POST(self):
+        self.server.got = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def check_viewer(tool, folder, browser, failures):
+    """The served page hands the merged trace to the viewer, at the time that is shown, from any port."""
+    viewer = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Viewer)
+    viewer.got = None
+    threading.Thread(target=viewer.serve_forever, daemon=True).start()
+    served = subprocess.Popen([tool, "report", folder, "--serve", "--once", "--port", "0"], stderr=subprocess.PIPE, text=True)
+    try:
+        link = next(line.split("the page: ")[1].strip() for line in served.stderr if "the page: " in line)
+        browser.open(link + "#timeline&rank=0&step=1")
+        browser.run(f"document.querySelector('#viewer button').dataset.viewer = 'http://127.0.0.1:{viewer.server_port}'")
+        x, y = browser.run("""const button = document.querySelector('#viewer button'); button.scrollIntoView({block: 'center'});
+          const box = button.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]""")
+        browser.point(x, y, click=True)
+        deadline = time.monotonic() + 30
+        while viewer.got is None and time.monotonic() < deadline:
+            time.sleep(.05)
+        failures.expect(viewer.got is not None, "the viewer got nothing: " + browser.run("return document.getElementById('viewer').textContent"))
+        if viewer.got is not None:
+            names = {one["name"] for one in json.loads(viewer.got["text"])["traceEvents"]}
+            failures.expect({"ProfilerStep#1", "aten::op1"} <= names, f"the viewer got {sorted(names)[:9]}")
+            view = browser.run("return window.traceloom.view()")
+            failures.expect(viewer.got["hash"] == f"#!/?visStart={round(view['start_ns'])}&visEnd={round(view['end_ns'])}",
+                            f"the viewer opens at {viewer.got['hash']}, not at {view}")
+            failures.expect(viewer.got["title"].startswith("Traceloom: "), f"its title is {viewer.got['title']}")
+        failures.expect(served.wait(20) == 0, "it does not end when the viewer has the trace")
+    finally:
+        served.kill()
+        served.wait()
+        viewer.shutdown()
+        viewer.server_close()
+
+
 def check_flame(page, browser):
     browser.run("location.hash = 'code'; page.follow(); document.getElementById('flame').focus()")
     before = browser.run("return document.getElementById('flame').toDataURL()")
@@ -389,11 +485,12 @@ def main():
         write_run(folder / "gpu", 8, 6, 12, usual)
         write_run(folder / "attack", 2, 3, 12, ATTACKS)
         write_run(folder / "many", 1024, 12, 2, usual)
+        write_steps(folder / "steps", 1000, 500)
         (folder / "empty.json").write_text('{"traceEvents":[]}')
         composer = [str(testdata / "demo" / "composer")]
         pages = {name: Page(tool, name, inputs, folder, failures) for name, inputs in {
             "composer": composer, "gpu": [str(folder / "gpu")], "attack": [str(folder / "attack")],
-            "many": [str(folder / "many")], "empty": [str(folder / "empty.json")]}.items()}
+            "many": [str(folder / "many")], "steps": [str(folder / "steps")], "empty": [str(folder / "empty.json")]}.items()}
         figures = {}
         with webdriver.Browser() as browser:
             for name, page in pages.items():
@@ -404,6 +501,9 @@ def main():
                 check_sections(page, browser)
                 figures[name] = {"bytes": page.path.stat().st_size}
                 if name == "empty":
+                    continue
+                if name == "steps":
+                    check_cells(page, browser, "500")
                     continue
                 figures[name]["numbers"] = check_numbers(page, browser)
                 check_bars(page, browser)
@@ -417,6 +517,7 @@ def main():
                     check_look(page, browser)
                     check_policy(page, browser)
                 check_alone(page, browser)
+            check_viewer(tool, str(folder / "gpu"), browser, failures)
         page = pages["many"]
         extra = min(cpu_of(page.url()) for _ in range(2)) - min(cpu_of("about:blank") for _ in range(2))
         figures["many"]["cpu_s"] = round(extra, 2)

@@ -195,15 +195,17 @@ std::vector<DeviceMemory> find_device_memory(const Run& run, const RankEvents& r
   return devices;
 }
 
-std::vector<DeviceMemory> find_device_memory(const Run& run) {
+const std::vector<DeviceMemory>& find_device_memory(const Run& run) {
   using Devices = std::vector<DeviceMemory>;
   const auto find = [&](std::size_t rank) { return find_device_memory(run, run.ranks[rank]); };
-  Devices all;
-  for_each_rank<Devices>(run, all_ranks(run), find, [&](std::size_t, Devices devices) {
-    all.insert(all.end(), std::make_move_iterator(devices.begin()),
-               std::make_move_iterator(devices.end()));
+  return run.memo.get<Devices>([&] {
+    Devices all;
+    for_each_rank<Devices>(run, all_ranks(run), find, [&](std::size_t, Devices devices) {
+      all.insert(all.end(), std::make_move_iterator(devices.begin()),
+                 std::make_move_iterator(devices.end()));
+    });
+    return all;
   });
-  return all;
 }
 
 }  // namespace traceloom

@@ -74,6 +74,7 @@ struct DeviceMemory {
 std::vector<DeviceMemory> find_device_memory(const Run& run, const RankEvents& rank);
 
 // Sorted by rank, type and number; a rank without such events has none.
-std::vector<DeviceMemory> find_device_memory(const Run& run);
+// The run keeps them (RunMemo).
+const std::vector<DeviceMemory>& find_device_memory(const Run& run);
 
 }  // namespace traceloom

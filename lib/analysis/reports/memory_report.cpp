@@ -407,7 +407,7 @@ void add_notes(const Run& run, const std::vector<DeviceMemory>& devices, bool an
 
 Report memory_report(const Run& run, const std::vector<MemoryStatsFile>& stats,
                      const MemoryOptions& options) {
-  const std::vector<DeviceMemory> devices = find_device_memory(run);
+  const std::vector<DeviceMemory>& devices = find_device_memory(run);
   Report report("memory", run);
   report.values.emplace_back("stats_files", files_json(stats));
   Table host = host_table(run, options.all_values);

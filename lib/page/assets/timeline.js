@@ -68,6 +68,9 @@ page.addTimeline = (canvas) => {
   const side = canvas.dataset.side;
   const id = (name) => side ? `${side}-${name}` : name;
   const facts = page.json(id('timeline-facts'));
+  // A name that the search has, too, is its place there.
+  const known = page.json(id('names'));
+  facts.names = facts.names.map((name) => typeof name === 'number' ? known[name][1] : name);
   const rows = page.readSlices(page.bytes(id('timeline-slices')), facts.rows.map((row) => row.slices),
     facts.roles.indexOf('communication'));
   page.findPhases(rows, facts.names, facts.roles);

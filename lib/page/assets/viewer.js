@@ -4,12 +4,11 @@
 page.addViewer = () => {
   const button = document.querySelector('#viewer button');
   if (!button) return;
-  const {trace, viewer} = button.dataset;
   const status = page.make('span', '', button.parentElement);
   status.setAttribute('role', 'status');
   const say = (text) => { status.textContent = ` ${text}`; };
   // What is posted before the viewer listens is lost, so it is asked until it answers.
-  const answer = (opened) => new Promise((done, fail) => {
+  const answer = (opened, viewer) => new Promise((done, fail) => {
     const since = performance.now();
     const ask = setInterval(() => {
       if (!opened.closed && performance.now() - since < 60000) return opened.postMessage('PING', viewer);
@@ -26,6 +25,7 @@ page.addViewer = () => {
   });
   // Opens the trace at a time, which is that of the merged trace, too: both count from the first event.
   page.openViewer = async (from, to) => {
+    const {trace, viewer} = button.dataset;
     // In the click itself: what opens later is a pop-up.
     const opened = window.open(`${viewer}/#!/${from === undefined ? '' : `?visStart=${Math.round(from)}&visEnd=${Math.round(to)}`}`);
     if (!opened) return say('The browser has blocked the new window: allow it for this page, and click again.');
@@ -35,7 +35,7 @@ page.addViewer = () => {
       if (!response.ok) throw new Error(`The server says ${response.status}.`);
       const buffer = await response.arrayBuffer();
       say('Waiting for the viewer.');
-      await answer(opened);
+      await answer(opened, viewer);
       const title = document.title.replace(/[^A-Za-z0-9.\-_#:/?=&;%+$ ]/g, '_');
       opened.postMessage({perfetto: {buffer, title, fileName: trace}}, viewer, [buffer]);
       say('The viewer has the trace.');

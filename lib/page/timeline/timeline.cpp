@@ -73,13 +73,16 @@ std::vector<TimelineWindow> find_windows(const std::vector<TimelineStep>& steps,
 // NameTable numbers the names that are used, within their budget.
 class NameTable {
  public:
-  NameTable(const Run& run, std::size_t budget) : run_(run), budget_(budget) {}
+  NameTable(const Run& run, std::size_t budget, const PageNames* known)
+      : run_(run), budget_(budget), known_(known) {}
 
   std::uint64_t number_of(std::uint32_t label) {
     const auto [found, is_new] = numbers_.emplace(label, 0);
     if (!is_new) return found->second;
     const std::string name = page_name(run_.labels.name(label));
-    return found->second = number_of_text(bytes_of(name) > budget_ ? "(name left out)" : name);
+    if (known_ != nullptr && known_->contains(name)) return found->second = number_of_text(name, 0);
+    return found->second = bytes_of(name) > budget_ ? number_of_text("(name left out)", 0)
+                                                    : number_of_text(name, bytes_of(name));
   }
   std::vector<std::string> take() { return std::move(names_); }
 
@@ -90,10 +93,10 @@ class NameTable {
     for (const char c : text) bytes += c == '<' ? 6 : c == '"' || c == '\\' ? 2 : 1;
     return bytes;
   }
-  std::uint64_t number_of_text(const std::string& text) {
+  std::uint64_t number_of_text(const std::string& text, std::size_t bytes) {
     const std::uint32_t number = texts_.intern(text);
     if (number == names_.size()) {
-      budget_ -= std::min(budget_, bytes_of(text));
+      budget_ -= bytes;
       names_.push_back(text);
     }
     return number;
@@ -101,6 +104,7 @@ class NameTable {
 
   const Run& run_;
   std::size_t budget_;
+  const PageNames* known_;
   std::unordered_map<std::uint32_t, std::uint64_t> numbers_;
   StringTable texts_;
   std::vector<std::string> names_;
@@ -230,11 +234,13 @@ std::vector<TimelineSlice> keep_longest(const std::vector<TimelineSlice>& all, s
 
 class TimelineMaker {
  public:
-  TimelineMaker(const Run& run, const TimelineLimits& limits)
+  TimelineMaker(const Run& run, const TimelineLimits& limits, const PageNames* known)
       : limits_(limits),
-        names_(run, std::min(limits.names_bytes,
-                             std::max<std::size_t>(
-                                 36'000, limits.names_bytes_a_rank * run.ranks.size()))) {}
+        names_(
+            run,
+            std::min(limits.names_bytes,
+                     std::max<std::size_t>(36'000, limits.names_bytes_a_rank * run.ranks.size())),
+            known) {}
 
   // `rows_left` is the number of rows that may follow, this one included.
   void add_row(std::int64_t rank, RankRow row, std::size_t rows_left, const Intervals& steps,
@@ -409,7 +415,7 @@ Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
   timeline.windows = find_windows(timeline.steps, timeline.end_ns);
   timeline.all_steps = timeline.steps.size();
   keep_steps(timeline, places.steps);
-  TimelineMaker maker(run, limits);
+  TimelineMaker maker(run, limits, places.names);
   maker.share_room(rows_left, order.ranks.size() - order.full, order.full, timeline);
   for (std::size_t i = 0; i < order.ranks.size(); ++i) {
     const std::int64_t rank = run.ranks[order.ranks[i]].rank;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ namespace traceloom {
 bool has_epochs(const std::vector<RankRoles>& roles);
 
 std::string step_label(const StepKey& key, bool has_epochs);
+
+// Names of the page's search, as page_name() has them, and their places there.
+using PageNames = std::map<std::string, std::size_t>;
 
 // Timeline: the events of all ranks, thinned out so that a page has room for them and the eye loses
 // nothing.
@@ -110,6 +114,7 @@ struct PagePlaces {
   std::optional<std::int64_t> named = {};   // by the verdict or its evidence
   std::optional<std::int64_t> median = {};  // nearest to the median of the ranks' own times
   std::vector<StepKey> steps = {};          // to which the heat map leads, ascending
+  const PageNames* names = nullptr;         // that the page has anyway, at no cost
 };
 
 // `collectives` say how long each piece of communication waited.
