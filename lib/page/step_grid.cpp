@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
@@ -296,19 +295,6 @@ std::pair<StepGrid, StepGrid> make_common_grids(const std::vector<RankRoles>& ba
         });
   };
   return {side(base), side(changed)};
-}
-
-std::optional<std::int64_t> named_rank(const Verdict& verdict) {
-  if (verdict.rank) return verdict.rank;
-  constexpr std::string_view kWord = "rank ";
-  for (const std::string& line : verdict.evidence)
-    for (std::size_t at = line.find(kWord); at != std::string::npos;
-         at = line.find(kWord, at + 1)) {
-      std::int64_t rank = 0;
-      const char* const begin = line.data() + at + kWord.size();
-      if (std::from_chars(begin, line.data() + line.size(), rank).ptr != begin) return rank;
-    }
-  return std::nullopt;
 }
 
 void write_step_grid(HtmlWriter& html, const PageSource& source, const StepGrid& grid,

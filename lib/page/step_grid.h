@@ -16,12 +16,11 @@ namespace traceloom {
 class HtmlWriter;
 struct PageRun;
 struct PageSource;
-struct Verdict;
 
 // StepGrid: all steps of all ranks as rows and columns that fit a page.
 //
 //   const StepGrid grid = make_step_grid(roles, waits, kMostGridCells);
-//   write_step_grid(html, source, grid, named_rank(verdict));    // the heat map
+//   write_step_grid(html, source, grid, verdict.named_rank);     // the heat map
 //
 // Ranks of a synchronous job end their steps together, so the length of a step hides who is late:
 // a cell has the rank's own time, too, which is the step without waiting for other ranks. Only
@@ -59,9 +58,6 @@ std::pair<StepGrid, StepGrid> make_common_grids(const std::vector<RankRoles>& ba
                                                 const std::vector<RankRoles>& changed,
                                                 const std::vector<StepKey>& shown,
                                                 std::size_t most_cells);
-
-// Returns the rank that the verdict names or, if it names none, its evidence.
-std::optional<std::int64_t> named_rank(const Verdict& verdict);
 
 // Writes the picture and its data: two bytes a cell for the length and for the own time, of the
 // longest in 1/65534, one for the place of the rank, and one a role for its share of the step.

@@ -138,7 +138,7 @@ void write_overview(HtmlWriter& html, const PageRun& page) {
   write_chips(html, page.run, page.roles);
   write_others(html, page.run);
   if (!page.grid.cells.empty())
-    write_step_grid(html, page, page.grid, named_rank(page.bottleneck.verdict));
+    write_step_grid(html, page, page.grid, page.bottleneck.verdict.named_rank);
   write_tables(html, page, page.bottleneck.report, "Roles");
 }
 

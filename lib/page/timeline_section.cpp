@@ -155,7 +155,7 @@ std::optional<std::int64_t> median_rank(const PageRun& page) {
   }
   if (own_ns.empty()) return std::nullopt;
   const std::int64_t median_ns = percentile(own_ns, 50);
-  const std::optional<std::int64_t> named = named_rank(page.bottleneck.verdict);
+  const std::optional<std::int64_t> named = page.bottleneck.verdict.named_rank;
   std::optional<std::size_t> nearest;
   for (std::size_t i = 0; i < own_ns.size(); ++i)
     if (page.roles[waits.ranks[i]].rank != named &&
@@ -170,7 +170,7 @@ std::optional<std::int64_t> median_rank(const PageRun& page) {
 void write_timeline_section(HtmlWriter& html, const PageRun& page) {
   const Timeline timeline = make_timeline(
       page.run, page.roles, page.collectives, limits_of(page),
-      {named_rank(page.bottleneck.verdict), median_rank(page), page.grid.keys, page.names});
+      {page.bottleneck.verdict.named_rank, median_rank(page), page.grid.keys, page.names});
   if (timeline.rows.empty()) {
     html.element("p", "No spans that analyses use are in these traces.");
     return;

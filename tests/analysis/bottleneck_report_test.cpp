@@ -88,6 +88,7 @@ TEST_CASE("bottleneck: a straggler is named, and its loader where that is the ca
   Verdict verdict = verdict_of(job.torch());
   CHECK(verdict.kind == Limit::straggler);
   CHECK(verdict.rank == 2);
+  CHECK(verdict.named_rank == 2);
   job.work_us.clear();
   job.loader_us[3] = 100;
   verdict = verdict_of(job.composer());
@@ -101,6 +102,7 @@ TEST_CASE("bottleneck: ranks that cannot be told apart make it inconclusive") {
   const Verdict verdict = verdict_of(job.composer());
   CHECK(verdict.kind == Limit::inconclusive);
   CHECK_FALSE(verdict.rank);
+  CHECK(verdict.named_rank == 1);
   CHECK(verdict.possible == std::vector{Limit::straggler, Limit::data_loading});
   CHECK(verdict_headline(verdict) == "Verdict: inconclusive (ranks 1 or 3 hold up the others)");
   CHECK(verdict.evidence.back().starts_with("ranks 1 or 3: the others wait 160.000 us a step"));
@@ -124,6 +126,7 @@ TEST_CASE("bottleneck: one rank that is idle is a straggler, and not a job that 
   verdict = verdict_of({rank(0, 50), rank(1, 55)});
   CHECK(verdict.kind == Limit::idle);
   CHECK_FALSE(verdict.rank);
+  CHECK(verdict.named_rank == 1);
 }
 
 TEST_CASE("bottleneck: each limit of a device is told from the others") {

@@ -210,12 +210,3 @@ TEST_CASE("grid: of ranks that share a cell the one furthest from the median is 
   CHECK(grid.cells[24].total_ns == 2000);
   CHECK(grid.medians == std::vector<std::int64_t>{1500});
 }
-
-TEST_CASE("grid: the rank that the verdict names, or else its evidence") {
-  Verdict verdict;
-  CHECK_FALSE(named_rank(verdict));
-  verdict.evidence = {"ranks wait, rank by rank", "all wait for rank 12 and rank 3"};
-  CHECK(named_rank(verdict) == 12);
-  verdict.rank = 5;
-  CHECK(named_rank(verdict) == 5);
-}

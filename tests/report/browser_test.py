@@ -385,6 +385,18 @@ def check_flame(page, browser):
     browser.press([webdriver.KEYS["right"], webdriver.KEYS["right"], webdriver.KEYS["enter"]])
     after = browser.run("return document.getElementById('flame').toDataURL()")
     page.expect(before != after, "Enter does not zoom into the flame graph")
+    sums = browser.run("""
+      const nodes = page.treeNodes(document.querySelector('table.tree'));
+      const sum = (list, time) => list.reduce((all, one) => all + one[time], 0);
+      const turned = page.invertNodes(nodes);
+      return [sum(nodes.filter((one) => one.depth === 0), 'host'), sum(nodes, 'hostSelf'), sum(turned, 'host'),
+        turned.every((one) => sum(one.children, 'host') <= one.host)]""")
+    page.expect(sums[0] == sums[1] == sums[2] > 0 and sums[3], f"the inverted flame graph has other times: {sums}")
+    browser.run("""const input = document.querySelector('#code .tools input[type=search]'); input.value = 'aten::op1';
+      input.dispatchEvent(new Event('input'))""")
+    status = browser.run("return document.getElementById('flame-status').textContent")
+    total = sum(row["host_total_ns"] for row in page.json_of("tree")["rows"] if row["name"] == "aten::op1")
+    page.expect(status.startswith("1 calls of that name: ") and f"{total / 1e6:.3f} ms" in status, f"Find says {status}, not {total} ns")
 
 
 def check_look(page, browser):

@@ -474,6 +474,10 @@ Verdict find_verdict(const Findings& found) {
   take_out_programs(verdict, found);
   name_rank(verdict, found);
   find_statuses(verdict, found);
+  const std::vector<std::int64_t>& late = found.straggler.candidates;
+  verdict.named_rank = verdict.rank                        ? verdict.rank
+                       : !late.empty() && late.size() <= 2 ? late.front()
+                                                           : verdict.of.rank;
   verdict.evidence = evidence_of(verdict, found);
   verdict.left_out = left_out_of(found);
   verdict.remedies = remedies_of(verdict, found);

@@ -172,9 +172,11 @@ constexpr std::string_view to_string(WaitsBy by) {
 struct Verdict {
   Limit kind = Limit::inconclusive;
   std::optional<std::int64_t> rank;  // the rank to examine; absent if it is no single one
-  std::string why;                   // reason of an inconclusive verdict, if it is known
-  std::vector<Limit> possible;       // limits that an inconclusive verdict may be
-  bool is_left_out = false;          // it is inconclusive since most of the steps is in no gain
+  // That rank, or one for which the others wait, or the one to whose steps the shares refer.
+  std::optional<std::int64_t> named_rank;
+  std::string why;              // reason of an inconclusive verdict, if it is known
+  std::vector<Limit> possible;  // limits that an inconclusive verdict may be
+  bool is_left_out = false;     // it is inconclusive since most of the steps is in no gain
 
   StepOwner of;                // owner of the steps to which all shares refer
   ByLimit<LimitShare> shares;  // they add up to at most all of the steps; a straggler has no share

@@ -8,12 +8,33 @@ page.treeNodes = (table) => {
     const node = {row, depth: Number(row.dataset.d), name: row.cells[keys.indexOf('name')].textContent.trim(),
       host: value('host_total_ns'), device: value('device_total_ns'), children: []};
     stack.length = node.depth;
-    const parent = stack[node.depth - 1];
-    if (parent) parent.children.push(node);
+    node.parent = stack[node.depth - 1];
+    if (node.parent) node.parent.children.push(node);
     stack[node.depth] = node;
     nodes.push(node);
   }
+  // Its own time: without the calls in it, but with those that are too short for a row.
+  for (const node of nodes)
+    for (const time of ['host', 'device'])
+      node[`${time}Self`] = Math.max(0, node.children.reduce((left, child) => left - child[time], node[time]));
   return nodes;
+};
+
+// The same times from the other end: which calls take them themselves, and below each who called it.
+page.invertNodes = (nodes) => {
+  const roots = {children: []};
+  for (const leaf of nodes) {
+    let at = roots;
+    for (let node = leaf; node && leaf.hostSelf + leaf.deviceSelf > 0; node = node.parent) {
+      let next = at.children.find((one) => one.name === node.name);
+      if (!next) at.children.push(next = {name: node.name, host: 0, device: 0, hostSelf: 0, deviceSelf: 0, children: [], parent: at === roots ? undefined : at});
+      next.host += leaf.hostSelf;
+      next.device += leaf.deviceSelf;
+      if (at === roots) [next.hostSelf, next.deviceSelf] = [next.host, next.device];
+      at = next;
+    }
+  }
+  return roots.children;
 };
 
 page.addFlame = (canvas) => {
@@ -22,6 +43,14 @@ page.addFlame = (canvas) => {
   const select = part.querySelector('select');
   const status = part.querySelector('.status');
   const height = 19;
+  const tops = [nodes.filter((node) => node.depth === 0), page.invertNodes(nodes)];
+  const tools = part.querySelector('select').closest('.tools');
+  const turn = page.make('button', 'Invert', tools);
+  turn.type = 'button';
+  turn.setAttribute('aria-pressed', 'false');
+  const wanted = page.make('input', undefined, page.make('label', 'Find ', tools));
+  wanted.type = 'search';
+  let isInverted = false;
   let root = null;
   let boxes = [];
   let marked = 0;
@@ -38,7 +67,7 @@ page.addFlame = (canvas) => {
         x += wide;
       }
     };
-    const roots = root ? [root] : nodes.filter((node) => node.depth === 0);
+    const roots = root ? [root] : tops[isInverted ? 1 : 0];
     put(roots, 0, width, 0, roots.reduce((sum, node) => sum + size(node), 0));
   };
   const draw = () => {
@@ -46,7 +75,11 @@ page.addFlame = (canvas) => {
     layout(canvas.clientWidth || 800);
     const depth = boxes.reduce((most, box) => Math.max(most, box.y + height), height);
     const {context} = page.prepare(canvas, depth);
+    const text = wanted.value.trim().toLowerCase();
+    const isFound = (node) => text !== '' && node.name.toLowerCase().includes(text);
     boxes.forEach((box, i) => {
+      // What was looked for keeps its colour.
+      context.globalAlpha = text === '' || isFound(box.node) ? 1 : .25;
       let hash = 0;
       for (const c of box.node.name) hash = (hash * 31 + c.codePointAt(0)) >>> 0;
       context.fillStyle = `hsl(${18 + hash % 34} ${62 + hash % 20}% ${64 + hash % 12}%)`;
@@ -56,14 +89,25 @@ page.addFlame = (canvas) => {
         context.lineWidth = 2;
         context.strokeRect(box.x + 1, box.y + 1, Math.max(box.width - 3, 1), height - 3);
       }
+      context.globalAlpha = 1;
       if (box.width < 26) return;
       context.fillStyle = '#1a1c1f';
-      context.fillText(page.fitted(box.node.name, Math.floor((box.width - 8) / 6.4)), box.x + 4, box.y + height / 2);
+      context.fillText(page.fitted(box.node.name, Math.floor((box.width - 8) / 6.4)), box.x + 4, box.y + height / 2, box.width - 7);
     });
     if (boxes.length === 0) status.textContent = 'No such time in these traces.';
-    else if (document.activeElement !== canvas) status.textContent = root ? `Inside: ${root.name}. Escape shows all.` : '';
+    else if (text !== '') {
+      // A call within one that is found, too, counts with that one.
+      const outer = (node) => { for (let at = node.parent; at; at = at.parent) if (isFound(at)) return false; return true; };
+      const found = boxes.filter((box) => isFound(box.node));
+      const sum = found.filter((box) => outer(box.node)).reduce((all, box) => all + box.node[select.value], 0);
+      status.textContent = `${found.length} calls of that name: ${page.duration(sum)}, ${shareOf(sum)}.`;
+    } else if (document.activeElement !== canvas)
+      status.textContent = `${root ? `Inside: ${root.name}. Escape shows all. ` : ''}${isInverted ? 'Below each call is who called it.' : ''}`;
   };
-  const words = (node) => `${node.name}\nhost ${page.duration(node.host)}, device ${page.duration(node.device)}`;
+  const whole = (time) => tops[0].reduce((sum, node) => sum + node[time], 0);
+  const shareOf = (ns, time = select.value) => `${(100 * ns / Math.max(whole(time), 1)).toFixed(1)} %`;
+  const words = (node) => `${node.name}\n${['host', 'device'].map((time) => `${time} ${page.duration(node[time])} (${shareOf(node[time], time)}), itself ${
+    page.duration(node[`${time}Self`])} (${shareOf(node[`${time}Self`], time)})`).join('\n')}`;
   const find = (event) => {
     const box = canvas.getBoundingClientRect();
     const x = event.clientX - box.left;
@@ -85,11 +129,18 @@ page.addFlame = (canvas) => {
     else return;
     event.preventDefault();
     draw();
-    if (boxes[marked]) status.textContent = words(boxes[marked].node).replace('\n', ': ');
+    if (boxes[marked]) status.textContent = words(boxes[marked].node).replace('\n', ': ').replace('\n', '; ');
   });
   canvas.addEventListener('focus', draw);
   canvas.addEventListener('blur', draw);
   select.addEventListener('change', () => { root = null; draw(); });
+  wanted.addEventListener('input', draw);
+  turn.addEventListener('click', () => {
+    isInverted = !isInverted;
+    turn.setAttribute('aria-pressed', `${isInverted}`);
+    root = null;
+    draw();
+  });
   page.redraws.push(draw);
 };
 

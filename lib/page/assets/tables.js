@@ -106,9 +106,11 @@ page.linkTable = (table) => {
   const names = ['name', 'kernel', 'operator', 'collective'].map((key) => find(key)).filter((column) => column >= 0);
   const put = (cell, href) => {
     if (cell.querySelector('a, svg')) return;
-    const link = page.make('a', cell.textContent);
+    // The depth of a call is no part of its link.
+    const depth = /^\s*/.exec(cell.textContent)[0];
+    const link = page.make('a', cell.textContent.slice(depth.length));
     link.href = href;
-    cell.replaceChildren(link);
+    cell.replaceChildren(depth, link);
   };
   for (const row of table.tBodies[0].rows) {
     const raw = (column) => column < 0 || !row.cells[column] ? '' : row.cells[column].dataset.v ?? row.cells[column].textContent;

@@ -441,7 +441,8 @@ page.addTimeline = (canvas) => {
     }
     const row = found ? found.row : facts.rows.find((one) => `${one.rank}` === rankWanted);
     if (isMine && values.step !== undefined && !step && !own)
-      message = `Step ${values.step} is none that counts, or the page has no room for it: of ${facts.all_steps} steps it has ${facts.steps.length}. `;
+      message = `Step ${values.step} is none that counts${facts.steps.length === facts.all_steps ? '' :
+        `, or the page has no room for it: of ${facts.all_steps} steps it has ${facts.steps.length}`}. `;
     if (isMine && values.rank !== undefined && !row) message = `There is no rank ${values.rank} here. `;
     if (!isMine) return undefined;
     return () => {
