@@ -52,8 +52,8 @@ struct StepGrid {
 StepGrid make_step_grid(const std::vector<RankRoles>& roles, const RankWaits& waits,
                         std::size_t most_cells);
 
-// Makes the grids of two sides, with the same rows and columns: the ranks that both have, and of the
-// steps that both have those of `shown`. A column is the step that changed most.
+// Makes the grids of two sides, with the same rows and columns: the ranks that both have, and of
+// the steps that both have those of `shown`. A column is the step that changed most.
 std::pair<StepGrid, StepGrid> make_common_grids(const std::vector<RankRoles>& base,
                                                 const std::vector<RankRoles>& changed,
                                                 const std::vector<StepKey>& shown,
