@@ -82,6 +82,19 @@ TEST_CASE("call tree: spans nest on their thread, and steps are one node") {
   CHECK(tree.crossings() == 0);
 }
 
+TEST_CASE("call tree: a method is one node, whatever the address of its object") {
+  const Run run =
+      read_texts({{"rank0.json", TraceText()
+                                     .cat("python_function")
+                                     .x("<built-in method to of Tensor object at 0x7f01>", 0, 10)
+                                     .x("<built-in method to of Tensor object at 0x7f02>", 20, 30)
+                                     .array()}},
+                 kWithFrames);
+  CHECK(shown(rows_by_stack(CallTree(run, {}))) ==
+        "1 0 0/40000 0/0\n"
+        "1;<built-in method to of Tensor object> 2 40000/40000 0/0\n");
+}
+
 TEST_CASE("call tree: what is no node leaves its time to what is around it") {
   TreeOptions options;
   options.kinds = {.python = false, .modules = true, .annotations = false, .operators = false};

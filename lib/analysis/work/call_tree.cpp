@@ -76,6 +76,17 @@ std::string FrameSum::text() const {
   return file.empty() ? name : fmt::format("{} ({})", name, file);
 }
 
+namespace {
+
+std::string without_address(std::string_view name) {
+  const std::size_t address = name.find(" at 0x");
+  std::string text(name.substr(0, address));
+  if (address != std::string_view::npos && name.ends_with('>')) text += '>';
+  return text;
+}
+
+}  // namespace
+
 FrameSum read_frame(std::string_view label) {
   FrameSum frame;
   const std::size_t colon = label.find("): ");
@@ -85,9 +96,7 @@ FrameSum read_frame(std::string_view label) {
     frame.file = label.substr(0, bracket);
     label.remove_prefix(colon + 3);
   }
-  const std::size_t address = label.find(" at 0x");
-  frame.name = label.substr(0, address);
-  if (address != std::string_view::npos && label.ends_with('>')) frame.name += '>';
+  frame.name = without_address(label);
   return frame;
 }
 
@@ -279,7 +288,9 @@ class CallTree::RankTree {
 
 CallTree::CallTree(const Run& run, const TreeOptions& options) : run_(run), options_(options) {
   for (std::uint32_t label = 0; label < run.labels.size(); ++label)
-    names_.add(run.labels.kind(label).mark == SpanMark::step ? kStep : run.labels.name(label));
+    names_.add(run.labels.kind(label).mark == SpanMark::step
+                   ? std::string(kStep)
+                   : without_address(run.labels.name(label)));
   for (std::uint32_t track = 0; track < run.tracks.size(); ++track)
     threads_.add(run.tracks.tid(track));
   std::vector<std::unique_ptr<RankTree>> parts(run.ranks.size());

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <set>
 #include <unordered_map>
 
@@ -219,19 +218,6 @@ std::vector<TimelineSlice> keep_slices(const std::vector<TimelineSlice>& all, st
   return kept;
 }
 
-// The longest slice of each step, as many as have room.
-std::vector<TimelineSlice> keep_longest(const std::vector<TimelineSlice>& all, std::size_t room,
-                                        const Intervals& steps) {
-  std::vector<std::uint32_t> shown(all.size());
-  std::iota(shown.begin(), shown.end(), 0U);
-  const std::vector<std::size_t> places = places_in_steps(all, shown, steps);
-  std::vector<TimelineSlice> kept;
-  for (const std::uint32_t i : shown)
-    if (places[i] == 0 && kept.size() < room) kept.push_back(all[i]);
-  for (TimelineSlice& slice : kept) slice.depth = 0;
-  return kept;
-}
-
 class TimelineMaker {
  public:
   TimelineMaker(const Run& run, const TimelineLimits& limits, const PageNames* known)
@@ -274,7 +260,12 @@ class TimelineMaker {
       if (!has_devices || !row.is_host) shades.add(row.slices);
     }
     to.shades += shades.bytes();
-    if (!rows.empty()) write(keep_longest(rows.front().slices, thin_slices_, steps), made, to);
+    if (!rows.empty()) {
+      std::vector<TimelineSlice> kept = keep_slices(
+          rows.front().slices, std::min(thin_slices_, steps.size()), {to.windows.front()}, steps);
+      for (TimelineSlice& slice : kept) slice.depth = 0;
+      write(kept, made, to);
+    }
     to.rows.push_back(std::move(made));
   }
   void share_room(std::size_t full_rows, std::size_t thin_rows, std::size_t ranks,
