@@ -160,7 +160,10 @@ page.goTo = (address) => {
 // Keeps what is shown in the address, so that a reload or whoever gets it sees the same.
 page.writeAddress = () => {
   clearTimeout(page.writing);
+  const before = location.hash;
   page.writing = setTimeout(() => {
+    // Someone has gone to another place, and the browser has not told of it yet.
+    if (location.hash !== before) return;
     const {section, ...values} = page.place;
     const timeline = page.timelineOf(page.place.side);
     const time = (ns) => Math.round(ns - timeline.origin);
