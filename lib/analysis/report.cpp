@@ -53,6 +53,16 @@ std::string wrapped(const std::string& line, const TextStyle& style) {
   return text;
 }
 
+// Returns the part as people see it, with a title that says how much is left out.
+ReportTable for_people(const ReportTable& part) {
+  ReportTable shown = part;
+  const std::size_t rows = part.table.rows().size();
+  if (part.most_for_people == 0 || rows <= part.most_for_people) return shown;
+  shown.table.cut_to(part.most_for_people);
+  shown.title += fmt::format(" ({} of {} rows, all in JSON)", part.most_for_people, rows);
+  return shown;
+}
+
 std::string markdown_part(const ReportTable& part, const TextStyle& style) {
   const std::string title = markdown_line(part.title);
   const std::string table = render_table(part.table, TableFormat::md, style);
@@ -68,8 +78,9 @@ std::string document_for_people(const Report& report, TableFormat format, const 
   bool has_more = false;
   for (const std::string& line : report.headline)
     text += markdown ? shown(line) + "\n\n" : wrapped(shown(line), style);
-  for (const ReportTable& part : report.tables) {
-    if (part.table.rows().empty() && &part != &report.tables.front()) continue;
+  for (const ReportTable& whole : report.tables) {
+    if (whole.table.rows().empty() && &whole != &report.tables.front()) continue;
+    const ReportTable part = for_people(whole);
     if (!text.empty() && !text.ends_with("\n\n")) text += '\n';
     if (markdown) {
       text += markdown_part(part, style);

@@ -30,6 +30,7 @@ struct ReportTable {
   bool is_folded = false;  // Markdown shows the title alone until the reader unfolds it
   // The column whose largest numbers stay if rows are left out; "": the first rows stay.
   std::string kept_by = {};
+  std::size_t most_for_people = 0;  // rows that people see; 0: all
 };
 
 struct Report {

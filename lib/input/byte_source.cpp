@@ -239,6 +239,7 @@ struct Magic {
 
 constexpr std::string_view kToUtf8 = "convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)";
 constexpr std::string_view kNeedsJson = "Chrome JSON traces are needed";
+constexpr Foreign kPickle{"a pickle", "trace-stats memory reads those that hold memory"};
 
 constexpr std::array kMagics{
     Magic{0,
@@ -253,6 +254,10 @@ constexpr std::array kMagics{
     Magic{0, "7z\xbc\xaf\x27\x1c"sv, {"a 7z archive", "unpack it first (7z x)"}},
     Magic{257, "ustar"sv, {"a tar archive", "unpack it first (tar -xf)"}},
     Magic{0, "\x89PNG\r\n\x1a\n"sv, {"a PNG picture", kNeedsJson}},
+    Magic{0, "\x80\x02"sv, kPickle},
+    Magic{0, "\x80\x03"sv, kPickle},
+    Magic{0, "\x80\x04"sv, kPickle},
+    Magic{0, "\x80\x05"sv, kPickle},
     Magic{0, "# tracer:"sv, {"ftrace text", kNeedsJson}},
     Magic{0, "\xff\xfe"sv, {"UTF-16 text", kToUtf8}},
     Magic{0, "\xfe\xff"sv, {"UTF-16 text", kToUtf8}},
@@ -378,10 +383,10 @@ std::string_view packing_of(std::string_view head) {
   return is_gzip(head) ? "gzip" : is_zstd(head) ? "zstd" : "";
 }
 
-}  // namespace
+enum class Formats : std::uint8_t { text, any };
 
-std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch,
-                                       unsigned threads) {
+std::unique_ptr<ByteSource> open_unpacked(const std::string& path, FileWatch* watch,
+                                          unsigned threads, Formats formats) {
   const std::string name = input_name(path);
   std::unique_ptr<ByteSource> source = std::make_unique<PlainSource>(path, watch);
   std::string_view before;
@@ -391,7 +396,8 @@ std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch
     const std::string_view packing = packing_of(head);
     if (!packing.empty() && layers == kMaxLayers)
       throw Error(name, "is compressed more than twice; unpack it first (gzip -d, zstd -d)");
-    if (const std::optional<Foreign> foreign = sniff_foreign(head))
+    const std::optional<Foreign> foreign = sniff_foreign(head);
+    if (foreign && formats == Formats::text)
       throw Error(name, fmt::format("is {}{}{}; {}", foreign->what,
                                     before.empty() ? "" : ", packed by ", before, foreign->advice));
     source = std::make_unique<ReplaySource>(std::move(head), std::move(source));
@@ -404,6 +410,17 @@ std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch
       source = std::make_unique<ZstdSource>(std::move(source), name, threads, known);
     before = packing;
   }
+}
+
+}  // namespace
+
+std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch,
+                                       unsigned threads) {
+  return open_unpacked(path, watch, threads, Formats::text);
+}
+
+std::unique_ptr<ByteSource> open_any(const std::string& path) {
+  return open_unpacked(path, nullptr, 1, Formats::any);
 }
 
 namespace {
@@ -447,15 +464,33 @@ std::string read_text(const std::string& path, std::size_t most) {
   return text;
 }
 
-bool is_other_json(const std::string& path) try {
+std::string first_bytes(const std::string& path) try {
+  std::string text;
+  read_more(*open_any(path), kHeadBytes, text);
+  return text;
+} catch (const Error&) {
+  return {};
+}
+
+bool has_rows(std::string_view head) {
+  std::string_view rest = without_space(head);
+  if (!rest.starts_with('[')) return false;
+  rest = without_space(rest.substr(1));
+  return rest.starts_with('[');
+}
+
+JsonFile json_file(const std::string& path) try {
   const std::unique_ptr<ByteSource> source = open_input(path);
   std::string text;
   bool has_more = read_more(*source, kHeadBytes, text);
+  if (has_rows(text)) return JsonFile::rows;
   while (has_more && text.size() < kMostBytes && !is_trace_so_far(text))
     has_more = read_more(*source, kPieceBytes, text);
-  return !has_more && !is_trace_so_far(text) && is_strict_json(without_space(text));
+  return !has_more && !is_trace_so_far(text) && is_strict_json(without_space(text))
+             ? JsonFile::other
+             : JsonFile::trace;
 } catch (const Error&) {
-  return false;
+  return JsonFile::trace;
 }
 
 }  // namespace traceloom

@@ -210,6 +210,17 @@ bool is_pipe(const std::string& path);
 std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch = nullptr,
                                        unsigned threads = 1);
 
+// The same for a file that may be of any format: nothing is refused by its first bytes. Throws Error
+// if it cannot be opened or is empty.
+std::unique_ptr<ByteSource> open_any(const std::string& path);
+
+// Returns the first bytes of a file that open_any() opens, at most 4 KiB; empty if it cannot be
+// opened.
+std::string first_bytes(const std::string& path);
+
+// True for the first bytes of JSON that is a list of lists.
+bool has_rows(std::string_view head);
+
 // read_text: all of a small file that is no trace, opened by the same rules.
 //
 //   const JsonDocument settings(read_text("settings.json", 1 << 20));
@@ -217,15 +228,15 @@ std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch
 // Throws Error as open_input() and its source do, and if the text has more than `most` bytes.
 std::string read_text(const std::string& path, std::size_t most);
 
-// is_other_json: recognises JSON files that lie beside traces and are none: reports, settings,
-// notes.
+// json_file: recognises JSON files that lie beside traces and are none: reports, settings, notes.
 //
-//   if (is_other_json("traces/report.json")) continue;
+//   if (json_file("traces/report.json") == JsonFile::other) continue;
 
-// True if the file is one whole JSON object in which "traceEvents" does not occur. A trace that is
-// damaged or cut is not: its reader has to report what is wrong. False also for a file of more than
-// 4 MiB (uncompressed), which is not read to its end, and for a file that cannot be read. Of most
-// traces only the first 4 KiB are read.
-bool is_other_json(const std::string& path);
+// `other` is a file that is one whole JSON object in which "traceEvents" does not occur, `rows` one
+// that begins as a list of lists. A trace that is damaged or cut is neither: its reader has to
+// report what is wrong. Nor is an object of more than 4 MiB (uncompressed), which is not read to
+// its end, or a file that cannot be read. Of most traces only the first 4 KiB are read.
+enum class JsonFile : std::uint8_t { trace, other, rows };
+JsonFile json_file(const std::string& path);
 
 }  // namespace traceloom

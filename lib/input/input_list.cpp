@@ -76,10 +76,10 @@ std::vector<fs::directory_entry> entries_of(const std::string& directory) {
   return entries;
 }
 
-// Appends the traces below `directory`. It follows links; `visited` breaks their loops and makes
-// sure that a directory to which two links lead is taken once.
+// Appends the traces below `directory`, and files of other kinds. It follows links; `visited`
+// breaks their loops and makes sure that a directory to which two links lead is taken once.
 void collect_traces(const std::string& directory, std::set<FileId>& visited,
-                    std::vector<std::string>& traces, std::vector<std::string>& other_names) {
+                    std::vector<std::string>& traces, OtherFiles& others) {
   const std::optional<FileId> id = file_id(directory);
   if (id && !visited.insert(*id).second) return;
   for (const fs::directory_entry& entry : entries_of(directory)) {
@@ -87,13 +87,15 @@ void collect_traces(const std::string& directory, std::set<FileId>& visited,
     const std::string& path = entry.path().native();
     const std::string name = entry.path().filename().native();
     if (entry.is_directory(ignored))
-      collect_traces(path, visited, traces, other_names);
+      collect_traces(path, visited, traces, others);
     else if (!entry.is_regular_file(ignored) && entry.exists(ignored))
       continue;
+    else if (may_have_kind(name))
+      others.of_kind.push_back({.path = path});
     else if (is_trace_name(name))  // also a link to a missing file: opening it reports the reason
       traces.push_back(path);
     else if (is_nearly_trace_name(name))
-      other_names.push_back(path);
+      others.other_names.push_back(path);
   }
 }
 
@@ -103,16 +105,37 @@ std::vector<std::string> traces_below(const std::string& directory, OtherFiles* 
   std::set<FileId> visited;
   std::vector<std::string> found;
   OtherFiles others;
-  collect_traces(directory, visited, found, others.other_names);
+  collect_traces(directory, visited, found, others);
   std::ranges::sort(found, natural_less);
   if (other_files == nullptr) return found;
-  const auto no_traces = std::stable_partition(
-      found.begin(), found.end(), [](const std::string& path) { return !is_other_json(path); });
-  other_files->no_traces.insert(other_files->no_traces.end(), no_traces, found.end());
-  other_files->other_names.insert(other_files->other_names.end(), others.other_names.begin(),
-                                  others.other_names.end());
-  found.erase(no_traces, found.end());
+  for (OtherFile& file : others.of_kind) file.kind = kind_of_file(file.path);
+  std::erase_if(others.of_kind, [](const auto& file) { return file.kind == FileKind::unknown; });
+  std::erase_if(found, [&](const std::string& path) {
+    const JsonFile kind = json_file(path);
+    if (kind == JsonFile::rows) others.of_kind.push_back({FileKind::memory_timeline, path});
+    if (kind == JsonFile::other) other_files->no_traces.push_back(path);
+    return kind != JsonFile::trace;
+  });
+  const auto append = [](auto& all, auto from, auto to) { all.insert(all.end(), from, to); };
+  append(other_files->other_names, others.other_names.begin(), others.other_names.end());
+  std::ranges::sort(others.of_kind, natural_less, &OtherFile::path);
+  append(other_files->of_kind, others.of_kind.begin(), others.of_kind.end());
   return found;
+}
+
+// Returns ", but 8 pickles (...), which trace-stats memory reads" for the files from `first` on.
+std::string words_of_kinds(const OtherFiles& others, std::size_t first) {
+  std::map<FileKind, std::uint64_t> counts;
+  for (std::size_t i = first; i < others.of_kind.size(); ++i) ++counts[others.of_kind[i].kind];
+  std::string words;
+  for (const auto& [kind, count] : counts) {
+    const FileKindWords& said = describe(kind);
+    words +=
+        fmt::format("{} {}, which {}", words.empty() ? ", but" : ";",
+                    count == 1 ? std::string(said.one) : fmt::format("{} {}", count, said.many),
+                    said.what_to_do);
+  }
+  return words;
 }
 
 std::vector<std::string> pattern_matches(const std::string& pattern) {
@@ -131,9 +154,12 @@ std::vector<std::string> expand_one(const std::string& path, MissingFile missing
   if (path == "-") return {path};
   if (path.empty()) throw UsageError("the name of an input is empty (an unset variable?)");
   if (is_directory(path)) {
+    const std::size_t known = other_files == nullptr ? 0 : other_files->of_kind.size();
     std::vector<std::string> found = traces_below(path, other_files);
-    if (found.empty())
-      throw Error(path, fmt::format("the directory holds no trace ({})", kTraceNames));
+    const bool has_others = other_files != nullptr && other_files->of_kind.size() > known;
+    if (found.empty() && !(has_others && other_files->takes_memory))
+      throw Error(path, fmt::format("the directory holds no trace ({}){}", kTraceNames,
+                                    has_others ? words_of_kinds(*other_files, known) : ""));
     return found;
   }
   if (exists(path)) return {path};
@@ -151,8 +177,27 @@ std::vector<std::string> expand_one(const std::string& path, MissingFile missing
     const std::vector<std::string> below = traces_below(match, other_files);
     files.insert(files.end(), below.begin(), below.end());
   }
-  if (files.empty()) throw Error(path, "no file matches this pattern");
+  if (files.empty() && (other_files == nullptr || other_files->of_kind.empty()))
+    throw Error(path, "no file matches this pattern");
   return files;
+}
+
+// Notes where the files of a kind that an argument led to came from, from number `first` on, and
+// moves those that it names there.
+void take_kinds(const Input& given, std::size_t argument, std::size_t first,
+                std::vector<std::string>& paths, OtherFiles& others) {
+  if (others.takes_memory)
+    std::erase_if(paths, [&](const std::string& path) {
+      const FileKind kind = path == "-" ? FileKind::unknown : kind_of_file(path);
+      const bool is_yaml = path.ends_with(".yaml") || path.ends_with(".yml");
+      if (!is_memory_kind(kind) && kind != FileKind::memory_picture && !is_yaml) return false;
+      others.of_kind.push_back({kind == FileKind::unknown ? FileKind::memory_stats : kind, path});
+      return true;
+    });
+  for (std::size_t i = first; i < others.of_kind.size(); ++i) {
+    others.of_kind[i].forced_rank = given.forced_rank;
+    others.of_kind[i].argument = argument;
+  }
 }
 
 // Splits "3=slow.json" into rank 3 and "slow.json".
@@ -221,7 +266,10 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments, Miss
   for (std::size_t number = 0; number < arguments.size(); ++number) {
     const std::size_t known_before = inputs.size();
     const Input given = split_rank(arguments[number]);
-    for (const std::string& path : expand_one(given.path, missing, other_files)) {
+    const std::size_t known_others = other_files == nullptr ? 0 : other_files->of_kind.size();
+    std::vector<std::string> paths = expand_one(given.path, missing, other_files);
+    if (other_files != nullptr) take_kinds(given, number, known_others, paths, *other_files);
+    for (const std::string& path : paths) {
       const Input input = found_input(given, path, number);
       const std::optional<FileId> id = input.path == "-" ? kStdinId : file_id(input.path);
       const auto [known, is_new] =

@@ -4,6 +4,8 @@
 //   std::vector<Input> inputs = expand_inputs({"traces/", "3=slow/rank.json"});
 #pragma once
 
+#include "input/file_kinds.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -47,11 +49,21 @@ struct Input {
 // nothing, a directory holds no trace or a path does not exist; with MissingFile::keep such a path
 // stays in the list, so that opening it fails later and the caller can go on without it.
 //
-// With `other_files`, a file of a directory that is_other_json() is left out and appended there.
+// With `other_files`, a file of a directory that is JsonFile::other is left out and appended there.
+struct OtherFile {
+  FileKind kind = FileKind::unknown;
+  std::string path;
+  std::optional<std::int64_t> forced_rank = {};
+  std::size_t argument = 0;  // the number of the argument that led to it
+};
 struct OtherFiles {
   std::vector<std::string> no_traces;
   std::vector<std::string> other_names;  // that end nearly like those of traces: .JSON, .trace,
                                          // .json.xz; they are always left out
+  std::vector<OtherFile> of_kind;        // files of directories that are of a kind
+  // Files of memory that an argument or pattern names are appended there, too, and a directory of
+  // them needs no trace; the result may be empty.
+  bool takes_memory = false;
 };
 enum class MissingFile : std::uint8_t { refuse, keep };
 std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <map>
 #include <optional>
 
 namespace traceloom {
@@ -358,17 +359,39 @@ std::string words_of_names(const std::vector<std::string>& files) {
       files.size() > named ? ", ..." : "");
 }
 
+// One note a kind: "left out 8 reports of memory trackers, which trace-stats memory reads: ...".
+void say_kinds(std::string_view tool, const std::vector<OtherFile>& files) {
+  std::map<FileKind, std::vector<std::string>> by_kind;
+  for (const OtherFile& file : files) by_kind[file.kind].push_back(file.path);
+  for (const auto& [kind, paths] : by_kind) {
+    const FileKindWords& words = describe(kind);
+    const std::string what =
+        paths.size() == 1 ? std::string(words.one) : fmt::format("{} {}", paths.size(), words.many);
+    say(tool, Tone::note,
+        fmt::format("left out {}, which {}: {}{}", what, words.what_to_do, paths.front(),
+                    paths.size() > 1 ? ", ..." : ""));
+  }
+}
+
 }  // namespace
 
 std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::string>& arguments,
-                               bool keep_going) {
+                               bool keep_going, std::vector<OtherFile>* memory) {
   OtherFiles others;
+  others.takes_memory = memory != nullptr;
   std::vector<Input> inputs;
   if (tool_team().is_first()) {
     inputs =
         expand_inputs(arguments, keep_going ? MissingFile::keep : MissingFile::refuse, &others);
     if (!others.no_traces.empty()) say(tool, Tone::note, words_of_others(others.no_traces));
     if (!others.other_names.empty()) say(tool, Tone::note, words_of_names(others.other_names));
+    if (memory != nullptr) {
+      const auto left_out =
+          std::ranges::stable_partition(others.of_kind, is_memory_kind, &OtherFile::kind);
+      memory->assign(others.of_kind.begin(), left_out.begin());
+      others.of_kind.erase(others.of_kind.begin(), left_out.begin());
+    }
+    say_kinds(tool, others.of_kind);
     refuse_repeated(inputs);
     if (!tool_team().is_alone()) refuse_stdin(inputs);
   }

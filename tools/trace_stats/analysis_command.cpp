@@ -40,7 +40,7 @@ struct Options : CommonOptions {
   bool python = false;
   bool spread = false;
   std::function<void(RunRequest&)> prepare;
-  std::function<void(std::vector<std::string>&)> take_arguments;
+  std::function<void(std::vector<OtherFile>)> take_memory;
   std::function<bool()> has_gates;
   std::string command;
   std::function<void(const Run&, RowLimit&)> count_rows;
@@ -81,10 +81,10 @@ RunRequest make_request(const Options& options) {
   request.python = options.python;
   request.spread = options.spread;
   if (options.prepare) options.prepare(request);
-  std::vector<std::string> arguments = options.inputs;
-  if (options.take_arguments) options.take_arguments(arguments);
-  if (!arguments.empty() || !options.take_arguments)
-    request.inputs = find_inputs(kToolName, arguments, options.keep_going);
+  std::vector<OtherFile> memory;
+  request.inputs = find_inputs(kToolName, options.inputs, options.keep_going,
+                               options.take_memory ? &memory : nullptr);
+  if (options.take_memory) options.take_memory(std::move(memory));
   return request;
 }
 
@@ -252,7 +252,7 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   options->python = what.python;
   options->spread = what.spread;
   options->prepare = what.prepare;
-  options->take_arguments = what.take_arguments;
+  options->take_memory = what.take_memory;
   options->has_gates = what.has_gates;
   options->command = what.name;
   options->count_rows = what.count_rows;
@@ -266,11 +266,13 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   CLI::App* const command = app.add_subcommand(what.name, what.help);
   set_page(*command, fmt::format("docs/commands/{}.md", what.name));
   CLI::Option* const inputs = add_inputs(*command, options->inputs);
-  if (what.instead) inputs->required(false);
+  if (what.instead || what.more_inputs) inputs->required(false);
   add_selection(*command, *options);
   if (!what.is_page) add_table_options(*command, *options);
   add_output_options(*command, *options);
-  command->callback([options, &work, analyse = std::move(analyse)] {
+  command->callback([options, &work, more = what.more_inputs, analyse = std::move(analyse)] {
+    if (more)
+      for (const std::string& input : more()) options->inputs.push_back(input);
     const Task other = options->instead ? options->instead() : Task();
     if (!other && options->inputs.empty())
       throw UsageError(

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/report.h"
+#include "input/input_list.h"
 #include "trace_stats/commands.h"
 #include "trace_stats/row_limit.h"
 
@@ -33,9 +34,10 @@ struct AnalysisCommand {
   bool spread = false;                            // RunRequest::spread: the analysis reads events
                                                   // in per_rank() and its like alone
   std::function<void(RunRequest&)> prepare = {};  // adds what the options require
-  // Removes arguments that are no traces, before they are expanded. If no argument is left, the run
-  // is empty.
-  std::function<void(std::vector<std::string>&)> take_arguments = {};
+  // Gets the files of memory that the arguments stand for. If no trace is left, the run is empty.
+  std::function<void(std::vector<OtherFile>)> take_memory = {};
+  // Returns inputs that options name, as further arguments after TRACE.
+  std::function<std::vector<std::string>()> more_inputs = {};
   // Returns whether there are gates. If there are, a selection that matches nothing is trouble.
   std::function<bool()> has_gates = {};
   // Counts the rows before they are made, if a trace may ask for any number of them. The command

@@ -7,8 +7,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace traceloom {
@@ -16,7 +18,10 @@ namespace {
 
 struct MemoryArguments {
   MemoryOptions options;
-  std::vector<std::string> stats;  // paths
+  std::vector<std::string> base;
+  std::vector<std::string> changed;
+  std::vector<OtherFile> files;
+  MemoryReading reading;
 };
 
 // Adds an option that takes a number of rows from 0 to a million.
@@ -36,11 +41,23 @@ void add_rows(CLI::App& command, const std::string& name, std::size_t& rows,
       ->default_str(std::to_string(rows));
 }
 
-Answer answer(const Run& run, const MemoryArguments& arguments) {
-  std::vector<MemoryStatsFile> stats;
-  stats.reserve(arguments.stats.size());
-  for (const std::string& path : arguments.stats) stats.push_back(read_memory_stats(path));
-  return {memory_report(run, stats, arguments.options)};
+// Returns the snapshots of both sides, which go together.
+std::vector<std::string> sides(const MemoryArguments& arguments) {
+  if (arguments.base.size() != arguments.changed.size())
+    throw UsageError("--base and --new go together: name the snapshots of both sides");
+  std::vector<std::string> both = arguments.base;
+  both.insert(both.end(), arguments.changed.begin(), arguments.changed.end());
+  return both;
+}
+
+// Gets the files of all arguments; those of both sides come last.
+void take(MemoryArguments& arguments, std::vector<OtherFile> files) {
+  arguments.files = std::move(files);
+  if (arguments.base.empty()) return;
+  std::size_t last = 0;
+  for (const OtherFile& file : arguments.files) last = std::max(last, file.argument);
+  if (last == 0) throw UsageError("--base and --new: one of them has no snapshot");
+  arguments.options.base = last - 1;
 }
 
 void add_memory(CLI::App& app, Work& work) {
@@ -49,21 +66,33 @@ void add_memory(CLI::App& app, Work& work) {
       app, work,
       {.name = "memory",
        .help =
-           "What memory is used for, its peak, growth and leaks\n"
-           "Reads torch's [memory] events (profile_memory=True), counters of memory, and memory "
-           "stats (rank_*_memory_stats.yaml, as MemProfiler of finetuning-scheduler and the "
-           "recorder write them; given as files or in a folder). Shows the peak and mean of each "
-           "device, which operators hold the memory of the peak, what was never freed, and the "
-           "growth of each step; for memory stats the start, end and difference of each function.",
+           "What memory is used for, who held it at the peak, leaks, out of memory\n"
+           "Reads allocator snapshots of torch (.pickle, also packed, or a page of memory_viz), "
+           "reports of FSDP's memory tracker, memory timelines, memory stats "
+           "(rank_*_memory_stats.yaml or .pickle), torch's [memory] events (profile_memory=True) "
+           "and counters of memory, as files or in folders. Shows for all ranks and devices the "
+           "peak, which places in the code held it, what grows, what was never freed, and why "
+           "memory ran out. No code of a pickle is ever run.",
        .details = true,
        .samples = true,
        .spread = true,
-       .take_arguments =
-           [arguments](std::vector<std::string>& given) {
-             arguments->stats = take_memory_stats(given);
-           }},
-      [arguments](const Run& run) { return answer(run, *arguments); });
+       .prepare =
+           [arguments](RunRequest& request) {
+             arguments->reading = {request.threads, request.keep_going};
+           },
+       .take_memory = [arguments](std::vector<OtherFile> files) { take(*arguments, files); },
+       .more_inputs = [arguments] { return sides(*arguments); }},
+      [arguments](const Run& run) {
+        const MemoryFiles files = read_memory_files(arguments->files, arguments->reading);
+        return Answer{memory_report(run, files, arguments->options)};
+      });
   MemoryOptions& options = arguments->options;
+  command->add_option("--base", arguments->base, "The snapshot before, for growth by place")
+      ->type_name("FILE")
+      ->expected(1);
+  command->add_option("--new", arguments->changed, "The snapshot after it")
+      ->type_name("FILE")
+      ->expected(1);
   add_rows(*command, "--ops", options.operators, "Show N operators for each device; 0: all");
   add_rows(*command, "--curve", options.curve, "Also show each device's curve with N points");
   command->add_flag("--by-rank", options.by_rank,
@@ -73,6 +102,8 @@ void add_memory(CLI::App& app, Work& work) {
       "Also show values that are always 0, and those of torch's pools of small and large blocks");
   set_examples(*command,
                {{"the peak, and who had allocated what was there", "trace-stats memory traces/"},
+                {"who has more in one snapshot than in another one",
+                 "trace-stats memory --base start.pickle --new end.pickle"},
                 {"what a step of training leaves behind, across ranks",
                  "trace-stats memory 'memprofiler/rank_*_memory_stats.yaml'"}});
 }

@@ -4,11 +4,9 @@
 #include "base/ascii.h"
 #include "base/problems.h"
 #include "input/byte_source.h"
-#include "input/input_list.h"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -16,8 +14,6 @@
 
 namespace traceloom {
 namespace {
-
-namespace fs = std::filesystem;
 
 // The key for the time of a snapshot of our recorder.
 constexpr std::string_view kTimeKey = "time_ns";
@@ -55,31 +51,6 @@ void read_values(const YAML::Node& node, MemorySnapshot& snapshot, std::uint64_t
     else
       ++left_out;
   }
-}
-
-bool is_yaml_name(const std::string& path) {
-  return path.ends_with(".yaml") || path.ends_with(".yml");
-}
-
-std::vector<std::string> stats_below(const std::string& folder) {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    if (is_memory_stats_name(entry->path().string())) found.push_back(entry->path().string());
-  return found;
-}
-
-// Returns the traces in a folder; empty if there are none.
-std::vector<std::string> traces_of(const std::string& folder) {
-  std::vector<std::string> paths;
-  try {
-    for (const Input& input : expand_inputs({folder}))
-      if (!is_memory_stats_name(input.path)) paths.push_back(input.path);
-  } catch (const Error&) {
-    return {};
-  }
-  return paths;
 }
 
 // The measurements of one value by one rank, by iteration.
@@ -167,13 +138,6 @@ Courses gather(const std::vector<MemoryStatsFile>& files) {
 
 }  // namespace
 
-bool is_memory_stats_name(const std::string& path) {
-  const std::string name = fs::path(path).filename().string();
-  return name.starts_with("rank_") &&
-         (name.ends_with("_memory_stats.yaml") || name.ends_with("_memory_stats.yml") ||
-          name.ends_with("_memory_stats.json"));
-}
-
 MemoryStatsFile parse_memory_stats(const std::string& path, std::string text) {
   MemoryStatsFile file;
   file.path = path;
@@ -212,29 +176,38 @@ MemoryStatsFile read_memory_stats(const std::string& path) {
   return parse_memory_stats(path, read_text(path, kMostBytes));
 }
 
-std::vector<std::string> take_memory_stats(std::vector<std::string>& arguments) {
-  std::vector<std::string> taken;
-  std::vector<std::string> left;
-  for (const std::string& argument : arguments) {
-    std::error_code error;
-    if (fs::is_directory(argument, error)) {
-      const std::vector<std::string> stats = stats_below(argument);
-      const std::vector<std::string> traces =
-          stats.empty() ? std::vector{argument} : traces_of(argument);
-      taken.insert(taken.end(), stats.begin(), stats.end());
-      left.insert(left.end(), traces.begin(), traces.end());
-    } else if (is_yaml_name(argument)) {
-      for (const Input& input : expand_inputs({argument})) taken.push_back(input.path);
-    } else if (is_memory_stats_name(argument)) {
-      taken.push_back(argument);
-    } else {
-      left.push_back(argument);
+bool is_memory_stats(const PickleDocument& document) {
+  MemorySnapshot snapshot;
+  const PickleValue root = document.root();
+  for (std::size_t i = 0; i < document.size(root); ++i)
+    if (read_key(document.text(document.key(root, i)).value_or(""), snapshot)) return true;
+  return false;
+}
+
+MemoryStatsFile read_memory_stats(const PickleDocument& document, const std::string& path) {
+  MemoryStatsFile file{.path = path};
+  const PickleValue root = document.root();
+  for (std::size_t i = 0; i < document.size(root); ++i) {
+    MemorySnapshot snapshot;
+    const PickleValue values = document.value(root, i);
+    if (!read_key(document.text(document.key(root, i)).value_or(""), snapshot) ||
+        !document.is_dict(values)) {
+      ++file.left_out;
+      continue;
     }
+    for (std::size_t k = 0; k < document.size(values); ++k) {
+      const auto name = document.text(document.key(values, k));
+      const PickleValue value = document.value(values, k);
+      if (value.is_none() || name == kTimeKey) continue;
+      const auto number = document.number(value);
+      if (name && number && std::isfinite(*number))
+        snapshot.values[std::string(*name)] = *number;
+      else
+        ++file.left_out;
+    }
+    file.snapshots.push_back(std::move(snapshot));
   }
-  arguments = std::move(left);
-  std::sort(taken.begin(), taken.end(), natural_less);
-  taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
-  return taken;
+  return file;
 }
 
 std::vector<MemoryStatsRow> compare_memory_stats(const std::vector<MemoryStatsFile>& files,

@@ -8,6 +8,8 @@
 // "dictitems".
 #pragma once
 
+#include "memory/pickle.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -26,25 +28,21 @@ struct MemorySnapshot {
 
 struct MemoryStatsFile {
   std::string path;
-  std::vector<MemorySnapshot> snapshots;
+  std::vector<MemorySnapshot> snapshots = {};
   // Number of parts that were left out: entries whose key has another form, values that are no
   // numbers, and the last line of a file that was cut in it.
   std::uint64_t left_out = 0;
   bool is_cut = false;
 };
 
-// True if a path ends in "rank_0_memory_stats.yaml", also with .yml or .json.
-bool is_memory_stats_name(const std::string& path);
-
 // Throws Error if the file cannot be read or is no such mapping.
 MemoryStatsFile read_memory_stats(const std::string& path);
 // The same for a text; `path` is for messages.
 MemoryStatsFile parse_memory_stats(const std::string& path, std::string text);
 
-// Removes the files with such a name, and every .yaml and .yml file, from the arguments of a
-// command, and returns them. A folder stands for such files in it and below it; a folder without
-// any trace is removed as a whole.
-std::vector<std::string> take_memory_stats(std::vector<std::string>& arguments);
+// The same for a pickle (rank_0_memory_stats.pickle); true if one of its keys has that form.
+bool is_memory_stats(const PickleDocument& document);
+MemoryStatsFile read_memory_stats(const PickleDocument& document, const std::string& path);
 
 // A value of a function over iterations and ranks.
 struct MemoryStatsRow {

@@ -405,16 +405,19 @@ void add_notes(const Run& run, const std::vector<DeviceMemory>& devices, bool an
 
 }  // namespace
 
-Report memory_report(const Run& run, const std::vector<MemoryStatsFile>& stats,
-                     const MemoryOptions& options) {
+Report memory_report(const Run& run, const MemoryFiles& files, const MemoryOptions& options) {
   const std::vector<DeviceMemory>& devices = find_device_memory(run);
   Report report("memory", run);
-  report.values.emplace_back("stats_files", files_json(stats));
+  report.values.emplace_back("stats_files", files_json(files.stats));
   Table host = host_table(run, options.all_values);
   const bool any_counter = !host.rows().empty();
-  add_headline(devices, report);
-  add_notes(run, devices, any_counter, stats, report);
   report.tables.push_back({"rows", "", device_table(devices)});
+  constexpr std::size_t kPlaces = 20;
+  const bool all_places = options.operators == 0;
+  add_memory_files(files, {options.base, all_places ? 0 : std::max(kPlaces, options.operators)},
+                   report);
+  add_headline(devices, report);
+  add_notes(run, devices, any_counter, files.stats, report);
   const OperatorDevices by_device = gather_operators(devices, options.by_rank);
   report.tables.push_back({"operators", "Who allocates", allocators_table(by_device, options)});
   report.tables.push_back(
@@ -425,15 +428,12 @@ Report memory_report(const Run& run, const std::vector<MemoryStatsFile>& stats,
     report.tables.push_back({"curve", "Curves: the highest from each moment to the next",
                              curve_table(devices, options.curve)});
   report.tables.push_back({"host", "Counters of memory", std::move(host)});
-  report.tables.push_back(
-      {"functions", "Memory stats of functions, means over ranks", function_table(stats, options)});
+  report.tables.push_back({"functions", "Memory stats of functions, means over ranks",
+                           function_table(files.stats, options)});
   // The first table that has rows comes first, because CSV, --sort and --top use the first table.
-  for (const std::string_view key : {"host", "functions"}) {
-    if (!report.tables.front().table.rows().empty()) break;
-    const auto found = std::find_if(report.tables.begin(), report.tables.end(),
-                                    [&](const ReportTable& part) { return part.key == key; });
-    if (!found->table.rows().empty()) std::rotate(report.tables.begin(), found, found + 1);
-  }
+  const auto found = std::ranges::find_if(
+      report.tables, [](const ReportTable& part) { return !part.table.rows().empty(); });
+  if (found != report.tables.end()) std::rotate(report.tables.begin(), found, found + 1);
   return report;
 }
 

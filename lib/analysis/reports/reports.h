@@ -3,8 +3,8 @@
 #pragma once
 
 #include "analysis/account/gap_reasons.h"
-#include "analysis/memory/memory_stats.h"
 #include "analysis/report.h"
+#include "analysis/snapshots/memory_files.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/step_roles.h"
 #include "analysis/work/call_tree.h"
@@ -214,22 +214,24 @@ struct MemcpyOptions {
 // transfers. exposed_ns is the time in which nothing computes or communicates on the device.
 Report memcpy_report(const Run& run, const MemcpyOptions& options);
 
-// `trace-stats memory`: shows the use of memory by device, operator, counter and profiled function.
+// `trace-stats memory`: shows the use of memory by device, operator, counter and profiled function,
+// and what files about memory say.
 
 struct MemoryOptions {
   bool by_rank = false;        // separate rows of operators and functions for each rank
   std::size_t operators = 10;  // rows a device in each table of operators; 0: all
   std::size_t curve = 0;       // points of the curve of each device; 0: no table of curves
   bool all_values = false;     // include values that are always 0, see MemoryStatsOptions::all
+  // The number of the argument with the snapshots before; those after are the next one.
+  std::optional<std::size_t> base = {};
 };
 
 // The tables "operators", "peak" and "unfreed" have the operators that allocated the memory; "host"
-// has counters of memory, and "functions" memory stats (memory_stats.h) from "stats_files".
+// has counters of memory, and "functions" memory stats (memory_stats.h) from "stats_files". Those of
+// snapshots, trackers and timelines are in add_memory_files().
 //
-// CSV has the first of rows, host and functions that is not empty. The run must have been read with
-// details and samples.
-Report memory_report(const Run& run, const std::vector<MemoryStatsFile>& stats,
-                     const MemoryOptions& options);
+// CSV has the first table that is not empty. The run must have been read with details and samples.
+Report memory_report(const Run& run, const MemoryFiles& files, const MemoryOptions& options);
 
 // `trace-stats ops`: shows the operators that take the time of the host and of devices.
 

@@ -1,0 +1,753 @@
+#include "analysis/numbers.h"
+#include "analysis/snapshots/memory_files.h"
+#include "base/units.h"
+#include "output/json_writer.h"
+#include "table/columns.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr std::size_t kPlacesForPeople = 20;
+constexpr std::size_t kRowsForPeople = 40;
+constexpr std::size_t kHoldersNamed = 3;
+constexpr std::size_t kOomLines = 3;
+constexpr std::int64_t kWorthNaming = 100;  // parts of a peak: a smaller leak a step is no news
+
+std::string bytes_words(std::int64_t bytes) {
+  return (bytes < 0 ? "-" : "") + format_bytes(bytes < 0 ? 0 - static_cast<std::uint64_t>(bytes)
+                                                         : static_cast<std::uint64_t>(bytes));
+}
+
+std::string percent_words(std::int64_t part, std::int64_t all) {
+  return fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(all));
+}
+
+// A device of a snapshot. The list is sorted: devices that ran out of memory come first, then the
+// highest peaks.
+struct Device {
+  const SnapshotFile* file = nullptr;
+  const MemoryAnswer* memory = nullptr;
+
+  std::string name() const { return fmt::format("GPU{}", memory->device); }
+  std::string words() const { return fmt::format("Rank {}: {}", file->rank, name()); }
+  std::int64_t waiting() const { return memory->end.active - memory->end.allocated; }
+};
+using Devices = std::vector<Device>;
+
+Devices sorted_devices(const MemoryFiles& files) {
+  std::vector<std::pair<std::tuple<bool, std::int64_t, std::int64_t>, Device>> found;
+  for (const SnapshotFile& file : files.snapshots)
+    for (const MemoryAnswer& memory : file.devices)
+      found.push_back({{memory.ooms > 0, memory.peak.requested, -file.rank}, {&file, &memory}});
+  std::ranges::stable_sort(found, std::greater(), [](const auto& one) { return one.first; });
+  Devices devices;
+  for (const auto& [key, device] : found) devices.push_back(device);
+  return devices;
+}
+
+// Returns the first device of each rank and number; of equal peaks the later file.
+Devices shown_devices(const Devices& devices) {
+  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> places;
+  Devices shown;
+  std::vector<const Device*> chosen;
+  for (const Device& device : devices) {
+    const auto [at, is_new] =
+        places.emplace(std::pair{device.file->rank, device.memory->device}, chosen.size());
+    if (is_new)
+      chosen.push_back(&device);
+    else if (device.memory->peak.requested == chosen[at->second]->memory->peak.requested)
+      chosen[at->second] = &device;
+  }
+  for (const Device* const device : chosen) shown.push_back(*device);
+  return shown;
+}
+
+auto memory_of(auto member) {
+  return [member](const Device& of) { return to_cell(of.memory->*member); };
+}
+auto state_of(MemoryState MemoryAnswer::*state, std::int64_t MemoryState::*member) {
+  return [state, member](const Device& of) { return (of.memory->*state).*member; };
+}
+Cell time_cell(std::int64_t at_ns) {
+  return cell_if(at_ns != kNoTime, at_ns);
+}
+
+Table snapshot_table(const Devices& devices) {
+  using enum ColumnKind;
+  using enum Readers;
+  using State = MemoryState;
+  using Memory = MemoryAnswer;
+  const ColumnsOf<Device> columns{
+      {"rank", "Rank", count, [](auto& of) { return of.file->rank; }},
+      {"device", "Device", text, &Device::name},
+      {"peak_requested_bytes", "Peak", bytes, state_of(&Memory::peak, &State::requested)},
+      {"peak_step", "In step", count, some, memory_of(&Memory::peak_step)},
+      {"peak_in", "In", text, few, [](auto& of) { return text_or_nothing(of.memory->peak_in); }},
+      {"peak_at_ns", "Peak at", count, programs, memory_of(&Memory::peak_at_ns)},
+      {"peak_active_bytes", "Active", bytes, few, state_of(&Memory::peak, &State::active)},
+      {"peak_allocated_bytes", "Allocated", bytes, programs,
+       state_of(&Memory::peak, &State::allocated)},
+      {"peak_reserved_bytes", "Reserved", bytes, most, state_of(&Memory::peak, &State::reserved)},
+      {"end_requested_bytes", "At end", bytes, most, state_of(&Memory::end, &State::requested)},
+      {"end_allocated_bytes", "Allocated", bytes, few, state_of(&Memory::end, &State::allocated)},
+      {"end_active_bytes", "Active", bytes, programs, state_of(&Memory::end, &State::active)},
+      {"end_reserved_bytes", "Reserved", bytes, some, state_of(&Memory::end, &State::reserved)},
+      {"waiting_bytes", "Waiting", bytes, few, &Device::waiting},
+      {"inactive_bytes", "Free in it", bytes, some, memory_of(&Memory::inactive)},
+      {"largest_free_bytes", "Largest", bytes, some, memory_of(&Memory::largest_free)},
+      {"rounding_bytes", "Rounding", bytes, few, memory_of(&Memory::rounding)},
+      {"reclaimable_bytes", "Reclaimable", bytes, few, memory_of(&Memory::reclaimable)},
+      {"private_pool_bytes", "Private pools", bytes, few, memory_of(&Memory::private_pools)},
+      {"pinned_bytes", "Pinned", bytes, few, [](auto& of) { return of.file->pinned_bytes; }},
+      {"entries", "Entries", count, some, memory_of(&Memory::entries)},
+      {"complete", "Whole", flag, some, memory_of(&Memory::is_complete)},
+      {"from_ns", "From", count, programs, [](auto& of) { return time_cell(of.memory->from_ns); }},
+      {"frees_without_alloc", "Unmatched", count, few, memory_of(&Memory::frees_without_alloc)},
+      {"contradictions", "Odd", count, programs, memory_of(&Memory::contradictions)},
+      {"unknown_actions", "Unknown", count, programs, memory_of(&Memory::unknown_actions)},
+      {"marks", "Marks", count, programs, memory_of(&Memory::checks)},
+      {"marks_that_fit", "Fit", count, programs, memory_of(&Memory::checks_that_fit)},
+      {"left_out", "Left out", count, programs, [](auto& of) { return of.file->left_out; }},
+      {"file", "File", text, few, [](auto& of) { return of.file->path; }},
+  };
+  return make_table(devices, columns);
+}
+
+// The least and the most that a place, kind or module holds over ranks.
+struct Spread {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  std::int64_t most_rank = 0;
+  std::int64_t ranks = 0;
+
+  void add(std::int64_t bytes, std::int64_t rank) {
+    if (ranks == 0 || bytes > most) std::tie(most, most_rank) = std::tuple(bytes, rank);
+    least = ranks == 0 ? bytes : std::min(least, bytes);
+    ++ranks;
+  }
+};
+
+struct PlaceRow {
+  const Device* device = nullptr;
+  const PlaceMemory* memory = nullptr;
+  const Spread* spread = nullptr;
+};
+
+Table place_table(const Devices& devices) {
+  using enum ColumnKind;
+  using enum Readers;
+  std::map<std::string_view, Spread> spreads;
+  std::map<std::string_view, std::set<std::int64_t>> holders;
+  std::set<std::int64_t> ranks;
+  for (const Device& device : devices) {
+    ranks.insert(device.file->rank);
+    for (const PlaceMemory& place : device.memory->places) {
+      spreads[place.place].add(place.at_peak, device.file->rank);
+      holders[place.place].insert(device.file->rank);
+    }
+  }
+  for (auto& [place, spread] : spreads)
+    if (holders[place].size() < ranks.size()) spread.least = 0;
+  const bool are_several = devices.size() > 1;
+  const ColumnsOf<PlaceRow> columns{
+      {"rank", "Rank", count, [](auto& of) { return of.device->file->rank; }},
+      {"device", "Device", text, [](auto& of) { return of.device->name(); }},
+      {"share", "Share", share,
+       [](auto& of) { return share_cell(of.memory->at_peak, of.device->memory->peak.requested); }},
+      {"at_peak_bytes", "At peak", bytes, [](auto& of) { return of.memory->at_peak; }},
+      {"at_peak_count", "Allocs", count, most, [](auto& of) { return of.memory->at_peak_count; }},
+      {"at_end_bytes", "At end", bytes, most, [](auto& of) { return of.memory->at_end; }},
+      {"at_end_count", "Allocs at end", count, programs,
+       [](auto& of) { return of.memory->at_end_count; }},
+      {"least_bytes", "Least", bytes, some, are_several, [](auto& of) { return of.spread->least; }},
+      {"most_bytes", "Most", bytes, some, are_several, [](auto& of) { return of.spread->most; }},
+      {"most_rank", "Of rank", count, some, are_several,
+       [](auto& of) { return of.spread->most_rank; }},
+      {"category", "Category", text, most,
+       [](auto& of) {
+         return kMemoryCategoryNames[static_cast<std::size_t>(of.memory->category)];
+       }},
+      {"place", "Place", text, [](auto& of) { return of.memory->place; }},
+  };
+  Table table = empty_table(columns);
+  for (const Device& device : devices)
+    for (const PlaceMemory& place : device.memory->places)
+      add_row(table, columns, {&device, &place, &spreads[place.place]});
+  return table;
+}
+
+// A category of a snapshot or of a timeline.
+struct CategoryRow {
+  std::int64_t rank = 0;
+  std::string device;
+  std::string_view category;
+  std::int64_t peak = 0;  // of all categories
+  std::int64_t at_peak = 0;
+  std::optional<std::int64_t> at_end;
+};
+
+Table category_table(const Devices& devices, const MemoryFiles& files) {
+  using enum ColumnKind;
+  using enum Readers;
+  std::vector<CategoryRow> rows;
+  for (const Device& device : devices) {
+    std::map<MemoryCategory, std::pair<std::int64_t, std::int64_t>> sums;
+    for (const PlaceMemory& place : device.memory->places) {
+      add_to(sums[place.category].first, place.at_peak);
+      add_to(sums[place.category].second, place.at_end);
+    }
+    const std::size_t first = rows.size();
+    for (const auto& [category, sum] : sums)
+      rows.push_back({device.file->rank, device.name(),
+                      kMemoryCategoryNames[static_cast<std::size_t>(category)],
+                      device.memory->peak.requested, sum.first, sum.second});
+    std::stable_sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
+                     [](auto& a, auto& b) { return a.at_peak > b.at_peak; });
+  }
+  for (const RankedTimeline& one : files.timelines)
+    for (std::size_t i = 0; i < kTimelineCategoryCount; ++i)
+      rows.push_back({one.rank, "", kTimelineCategories[i], one.timeline.peak,
+                      one.timeline.at_peak[i], std::nullopt});
+  const ColumnsOf<CategoryRow> columns{
+      {"rank", "Rank", count, &CategoryRow::rank},
+      {"device", "Device", text, text_of(&CategoryRow::device)},
+      {"share", "Share", share, share_of(&CategoryRow::at_peak, &CategoryRow::peak)},
+      {"at_peak_bytes", "At peak", bytes, &CategoryRow::at_peak},
+      {"at_end_bytes", "At end", bytes, some, &CategoryRow::at_end},
+      {"category", "Category", text, &CategoryRow::category},
+  };
+  return make_table(rows, columns);
+}
+
+struct LeakRow {
+  const Device* device = nullptr;
+  const MemoryLeak* leak = nullptr;
+};
+
+Table leak_table(const Devices& devices) {
+  using enum ColumnKind;
+  const ColumnsOf<LeakRow> columns{
+      {"rank", "Rank", count, [](auto& of) { return of.device->file->rank; }},
+      {"device", "Device", text, [](auto& of) { return of.device->name(); }},
+      {"bytes_per_step", "Bytes/step", bytes, [](auto& of) { return of.leak->bytes_per_step; }},
+      {"steps", "Steps", count, [](auto& of) { return of.leak->steps; }},
+      {"place", "Place", text, [](auto& of) { return of.leak->place; }},
+  };
+  std::vector<LeakRow> rows;
+  for (const Device& device : devices)
+    for (const MemoryLeak& leak : device.memory->leaks) rows.push_back({&device, &leak});
+  std::ranges::stable_sort(rows, std::greater(),
+                           [](const LeakRow& row) { return row.leak->bytes_per_step; });
+  Table table = empty_table(columns);
+  for (const LeakRow& row : rows) add_row(table, columns, row);
+  return table;
+}
+
+struct OomRow {
+  const Device* device = nullptr;
+  const OutOfMemory* oom = nullptr;
+};
+
+std::string_view cause_of(const OutOfMemory& oom) {
+  return oom.is_fragmented ? "fragmentation" : "full";
+}
+
+Table oom_table(const Devices& devices) {
+  using enum ColumnKind;
+  using enum Readers;
+  const ColumnsOf<OomRow> columns{
+      {"rank", "Rank", count, [](auto& of) { return of.device->file->rank; }},
+      {"device", "Device", text, [](auto& of) { return of.device->name(); }},
+      {"requested_bytes", "Asked for", bytes, [](auto& of) { return of.oom->requested; }},
+      {"device_free_bytes", "Free on device", bytes, [](auto& of) { return of.oom->device_free; }},
+      {"reserved_bytes", "Reserved", bytes, [](auto& of) { return of.oom->reserved; }},
+      {"inactive_bytes", "Free in it", bytes, [](auto& of) { return of.oom->inactive; }},
+      {"largest_free_bytes", "Largest", bytes, [](auto& of) { return of.oom->largest_free; }},
+      {"cause", "Cause", text, [](auto& of) { return cause_of(*of.oom); }},
+      {"at_ns", "At", count, programs, [](auto& of) { return time_cell(of.oom->at_ns); }},
+      {"place", "Place", text, [](auto& of) { return of.oom->place; }},
+  };
+  Table table = empty_table(columns);
+  for (const Device& device : devices)
+    for (const OutOfMemory& oom : device.memory->out_of_memory)
+      add_row(table, columns, {&device, &oom});
+  return table;
+}
+
+// --- growth between two snapshots
+
+struct Pair {
+  Device before;
+  Device after;
+};
+
+// The order of the snapshots of one rank: iterations, and in one its start before its end.
+auto moment_of(const SnapshotFile& file) {
+  return std::tuple(file.iteration.value_or(0), !file.is_start);
+}
+
+std::vector<Pair> pairs_of(const MemoryFiles& files, const MemoryFileOptions& options) {
+  using Key = std::tuple<std::int64_t, std::int64_t, std::string>;
+  std::map<Key, std::vector<Device>> by_device;
+  std::vector<Device> sides[2];
+  for (const SnapshotFile& file : files.snapshots)
+    for (const MemoryAnswer& memory : file.devices) {
+      by_device[{file.rank, memory.device, options.base ? "" : file.function}].push_back(
+          {&file, &memory});
+      if (options.base) sides[file.argument > *options.base ? 1 : 0].push_back({&file, &memory});
+    }
+  std::vector<Pair> pairs;
+  // Two snapshots that were named are a pair, also of two ranks.
+  if (sides[0].size() == 1 && sides[1].size() == 1) return {{sides[0][0], sides[1][0]}};
+  for (const auto& [key, devices] : by_device) {
+    const auto is_before = [&](const Device& a, const Device& b) {
+      if (options.base && a.file->argument != b.file->argument)
+        return a.file->argument < b.file->argument;
+      return moment_of(*a.file) < moment_of(*b.file);
+    };
+    const auto [first, last] = std::pair{std::ranges::min_element(devices, is_before),
+                                         std::ranges::max_element(devices, is_before)};
+    if (is_before(*first, *last)) {
+      pairs.push_back({*first, *last});
+    } else if (devices.size() > 1) {  // names without iterations: the order of the files
+      pairs.push_back({devices.front(), devices.back()});
+    }
+  }
+  return pairs;
+}
+
+struct Growth {
+  std::int64_t rank = 0;
+  std::string device;
+  std::string_view place;
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+  std::int64_t peak_difference = 0;
+  std::string_view before_file;
+  std::string_view after_file;
+
+  std::int64_t difference() const { return after - before; }
+};
+
+std::vector<Growth> growth_of(const Pair& pair) {
+  std::map<std::string_view, Growth> places;
+  const auto add = [&](const Device& device, std::int64_t Growth::*side, std::int64_t sign) {
+    for (const PlaceMemory& place : device.memory->places) {
+      Growth& row = places[place.place];
+      row.place = place.place;
+      add_to(row.*side, place.at_end);
+      add_to(row.peak_difference, sign * place.at_peak);
+    }
+  };
+  add(pair.before, &Growth::before, -1);
+  add(pair.after, &Growth::after, 1);
+  std::vector<Growth> rows;
+  for (auto& [place, row] : places) {
+    if (row.difference() == 0 && row.peak_difference == 0) continue;
+    row.rank = pair.after.file->rank;
+    row.device = pair.after.name();
+    row.before_file = pair.before.file->path;
+    row.after_file = pair.after.file->path;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<Growth> all_growth(const std::vector<Pair>& pairs) {
+  std::vector<Growth> rows;
+  for (const Pair& pair : pairs)
+    for (Growth& row : growth_of(pair)) rows.push_back(std::move(row));
+  std::ranges::stable_sort(rows, std::greater(), [](const Growth& row) {
+    return std::pair{row.difference(), row.peak_difference};
+  });
+  return rows;
+}
+
+Table growth_table(const std::vector<Growth>& rows) {
+  using enum ColumnKind;
+  using enum Readers;
+  const ColumnsOf<Growth> columns{
+      {"rank", "Rank", count, &Growth::rank},
+      {"device", "Device", text, &Growth::device},
+      {"before_bytes", "Before", bytes, &Growth::before},
+      {"after_bytes", "After", bytes, &Growth::after},
+      {"difference_bytes", "Difference", bytes, &Growth::difference},
+      {"peak_difference_bytes", "At peak", bytes, some, &Growth::peak_difference},
+      {"place", "Place", text, &Growth::place},
+      {"before_file", "Before in", text, programs, &Growth::before_file},
+      {"after_file", "After in", text, programs, &Growth::after_file},
+  };
+  return make_table(rows, columns);
+}
+
+// --- the verdict
+
+std::string holders_at_end(const Device& device) {
+  std::vector<const PlaceMemory*> places;
+  for (const PlaceMemory& place : device.memory->places) places.push_back(&place);
+  std::ranges::stable_sort(places, std::greater(), &PlaceMemory::at_end);
+  std::vector<std::string> words;
+  for (const PlaceMemory* const place : places)
+    if (words.size() < kHoldersNamed && place->at_end > 0)
+      words.push_back(fmt::format("{} {}", place->place, bytes_words(place->at_end)));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string oom_line(const Device& device) {
+  const OutOfMemory& oom = device.memory->out_of_memory.back();
+  std::string line = fmt::format(
+      "{} ran out of memory at {}: {} asked for; {} were free on the device, and {} in segments, "
+      "in pieces of at most {}",
+      device.words(), oom.place, bytes_words(oom.requested), bytes_words(oom.device_free),
+      bytes_words(oom.inactive), bytes_words(oom.largest_free));
+  if (!oom.is_fragmented)
+    line += ", so memory is full";
+  else if (device.file->expandable_segments.value_or(false))
+    line += ", so it is fragmented, though expandable_segments is on";
+  else
+    line += ", so it is fragmented; expandable_segments:True would have joined them";
+  const std::string holders = holders_at_end(device);
+  return line + (holders.empty() ? "." : fmt::format(". Largest holders: {}.", holders));
+}
+
+std::int64_t median_peak(const Devices& devices) {
+  std::vector<std::int64_t> peaks;
+  for (const Device& device : devices) peaks.push_back(device.memory->peak.requested);
+  return percentile(peaks, 50);
+}
+
+std::string peak_line(const Devices& devices) {
+  const Device& worst = *std::ranges::max_element(
+      devices, {}, [](const Device& device) { return device.memory->peak.requested; });
+  const MemoryAnswer& memory = *worst.memory;
+  std::string line =
+      fmt::format("{} peaks at {}", worst.words(), bytes_words(memory.peak.requested));
+  if (memory.peak_step) line += fmt::format(" in step {}", *memory.peak_step);
+  if (const std::int64_t median = median_peak(devices);
+      median > 0 && memory.peak.requested - median > median / 100)
+    line +=
+        fmt::format(", {} above the median", percent_words(memory.peak.requested - median, median));
+  if (!memory.places.empty() && memory.places.front().at_peak > 0)
+    line += fmt::format("; {} holds {} of it", memory.places.front().place,
+                        percent_words(memory.places.front().at_peak, memory.peak.requested));
+  for (const MemoryLeak& leak : memory.leaks)
+    if (leak.bytes_per_step > memory.peak.requested / kWorthNaming / kWorthNaming) {
+      line += fmt::format("; {} keeps {} a step", leak.place, bytes_words(leak.bytes_per_step));
+      break;
+    }
+  return line + ".";
+}
+
+void add_verdict(const Devices& devices, const std::vector<Growth>& growth, Report& report) {
+  if (devices.empty()) return;
+  std::size_t lines = 0;
+  for (const Device& device : devices)
+    if (device.memory->ooms > 0 && lines++ < kOomLines) report.headline.push_back(oom_line(device));
+  report.headline.push_back(peak_line(devices));
+  if (!growth.empty() && growth.front().difference() > 0)
+    report.headline.push_back(
+        fmt::format("Rank {}: {} has {} more at {} in the second snapshot than in the first.",
+                    growth.front().rank, growth.front().device,
+                    bytes_words(growth.front().difference()), growth.front().place));
+}
+
+// --- notes
+
+void add_snapshot_notes(const MemoryFiles& files, Report& report) {
+  RankNotes notes;
+  std::vector<const SnapshotFile*> sorted;
+  for (const SnapshotFile& file : files.snapshots) sorted.push_back(&file);
+  std::ranges::stable_sort(sorted, {}, &SnapshotFile::rank);
+  for (const SnapshotFile* const file : sorted)
+    for (const MemoryAnswer& memory : file->devices) {
+      if (memory.entries == 0)
+        notes.add(file->rank,
+                  "no history: torch.cuda.memory._record_memory_history() was not on, so the peak "
+                  "is what was there at the end");
+      else if (!memory.is_complete && memory.contradictions == 0)
+        notes.add(file->rank,
+                  "memory was allocated before the history, so the peak of the run may be higher, "
+                  "and only what was never freed has a place");
+    }
+  notes.append_to(report);
+  const auto say = [&](const SnapshotFile& file, std::uint64_t number, std::string_view noun,
+                       std::string_view what) {
+    if (number > 0)
+      report.notes.push_back(fmt::format("{}: {} {}", file.path, count_of(number, noun), what));
+  };
+  for (const SnapshotFile& file : files.snapshots) {
+    say(file, file.left_out, "part", "of another form left out");
+    say(file, file.trailing_bytes, "byte", "after the end of the pickle not read");
+    for (const MemoryAnswer& memory : file.devices) {
+      say(file, memory.contradictions, "entry of the history",
+          "do not match the blocks or each other: sums of the past are not sure");
+      say(file, memory.unknown_actions, "entry", "of an unknown kind");
+      say(file, memory.checks - memory.checks_that_fit, "mark",
+          "of what was active do not match the history");
+      if (memory.ooms > memory.out_of_memory.size())
+        say(file, memory.ooms, "time", "out of memory; the last ones are shown");
+    }
+  }
+}
+
+// --- trackers
+
+struct KindRow {
+  std::int64_t rank = 0;
+  std::string device;
+  std::string kind;
+  std::int64_t peak = 0;
+  std::int64_t total = 0;
+  Spread spread;
+};
+
+// The first table of a tracker is its last peak, the same in all reports of a rank: of those that
+// differ the highest counts.
+std::vector<KindRow> kind_rows(const MemoryFiles& files) {
+  using Key = std::pair<std::int64_t, std::string>;
+  std::map<Key, std::pair<const TrackerReport*, const TrackerRow*>> peaks;
+  for (const RankedReport& one : files.reports)
+    for (const TrackerRow& row : one.report.peak) {
+      auto& best = peaks[{one.rank, row.device}];
+      if (best.first == nullptr ||
+          bytes_of(one.report, row, kTotalKind) > bytes_of(*best.first, *best.second, kTotalKind))
+        best = {&one.report, &row};
+    }
+  std::vector<KindRow> rows;
+  std::map<std::string, Spread> spreads;
+  for (const auto& [key, best] : peaks)
+    for (const std::string& kind : best.first->kinds) {
+      const std::int64_t bytes = bytes_of(*best.first, *best.second, kind);
+      const std::int64_t total = bytes_of(*best.first, *best.second, kTotalKind);
+      if (kind == kTotalKind || bytes == 0) continue;
+      rows.push_back({key.first, key.second, kind, bytes, total, {}});
+      if (key.second != "cpu") spreads[kind].add(bytes, key.first);
+    }
+  for (KindRow& row : rows) row.spread = spreads[row.kind];
+  std::ranges::stable_sort(rows, std::greater(), [](const KindRow& row) {
+    return std::pair{row.total, row.peak};
+  });
+  return rows;
+}
+
+Table kind_table(const std::vector<KindRow>& rows) {
+  using enum ColumnKind;
+  using enum Readers;
+  const bool are_several =
+      std::ranges::any_of(rows, [](const KindRow& row) { return row.spread.ranks > 1; });
+  const ColumnsOf<KindRow> columns{
+      {"rank", "Rank", count, &KindRow::rank},
+      {"device", "Device", text, &KindRow::device},
+      {"share", "Share", share, share_of(&KindRow::peak, &KindRow::total)},
+      {"peak_bytes", "At peak", bytes, &KindRow::peak},
+      {"least_bytes", "Least", bytes, some, are_several, path(&KindRow::spread, &Spread::least)},
+      {"most_bytes", "Most", bytes, some, are_several, path(&KindRow::spread, &Spread::most)},
+      {"most_rank", "Of rank", count, some, are_several,
+       path(&KindRow::spread, &Spread::most_rank)},
+      {"kind", "Kind", text, &KindRow::kind},
+  };
+  return make_table(rows, columns);
+}
+
+// The highest state of a module on a device, of those that are peaks if there are some.
+struct ModuleRow {
+  const RankedReport* of = nullptr;
+  const TrackerRow* row = nullptr;
+  Spread spread;
+
+  std::int64_t total() const { return bytes_of(of->report, *row, kTotalKind); }
+  std::string_view largest() const {
+    std::string_view kind;
+    for (const std::string& one : of->report.kinds)
+      if (one != kTotalKind &&
+          (kind.empty() || bytes_of(of->report, *row, one) > bytes_of(of->report, *row, kind)))
+        kind = one;
+    return kind;
+  }
+};
+
+std::vector<ModuleRow> module_rows(const MemoryFiles& files) {
+  std::vector<ModuleRow> rows;
+  std::map<std::string_view, Spread> spreads;
+  for (const RankedReport& one : files.reports) {
+    std::map<std::pair<std::string_view, std::string_view>, std::size_t> places;
+    for (const TrackerRow& row : one.report.modules) {
+      const auto [at, is_new] = places.emplace(
+          std::pair<std::string_view, std::string_view>{row.module, row.device}, rows.size());
+      if (is_new) rows.push_back({&one, &row, {}});
+      ModuleRow& best = rows[at->second];
+      const auto weight = [&](const TrackerRow& of) {
+        return std::pair{of.is_peak(), bytes_of(one.report, of, kTotalKind)};
+      };
+      if (weight(row) > weight(*best.row)) best.row = &row;
+    }
+  }
+  for (const ModuleRow& row : rows)
+    if (row.row->device != "cpu") spreads[row.row->module].add(row.total(), row.of->rank);
+  for (ModuleRow& row : rows) row.spread = spreads[row.row->module];
+  return rows;
+}
+
+Table module_table(const std::vector<ModuleRow>& rows) {
+  using enum ColumnKind;
+  using enum Readers;
+  const bool are_several =
+      std::ranges::any_of(rows, [](const ModuleRow& row) { return row.spread.ranks > 1; });
+  const ColumnsOf<ModuleRow> columns{
+      {"rank", "Rank", count, [](auto& of) { return of.of->rank; }},
+      {"device", "Device", text, [](auto& of) { return of.row->device; }},
+      {"function", "Function", text, some, [](auto& of) { return of.of->report.function; }},
+      {"iteration", "Iter", count, some, [](auto& of) { return of.of->report.iteration; }},
+      {"state", "State", text, [](auto& of) { return of.row->state; }},
+      {"call", "Call", count, programs, [](auto& of) { return of.row->call; }},
+      {"total_bytes", "Total", bytes, &ModuleRow::total},
+      {"least_bytes", "Least", bytes, some, are_several, path(&ModuleRow::spread, &Spread::least)},
+      {"most_bytes", "Most", bytes, some, are_several, path(&ModuleRow::spread, &Spread::most)},
+      {"most_rank", "Of rank", count, some, are_several,
+       path(&ModuleRow::spread, &Spread::most_rank)},
+      {"largest_kind", "Largest", text, most, &ModuleRow::largest},
+      {"largest_bytes", "Bytes", bytes, most,
+       [](auto& of) { return bytes_of(of.of->report, *of.row, of.largest()); }},
+      {"module", "Module", text, [](auto& of) { return of.row->module; }},
+  };
+  Table table = empty_table(columns);
+  for (const ModuleRow& row : rows) add_row(table, columns, row);
+  return table;
+}
+
+// All states of all modules, with each kind, for programs.
+std::string module_states_json(const MemoryFiles& files) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_array();
+  for (const RankedReport& one : files.reports)
+    for (const TrackerRow& row : one.report.modules) {
+      json.begin_object();
+      write_members(json, "rank", one.rank, "device", row.device, "function", one.report.function,
+                    "iteration", one.report.iteration, "module", row.module, "state", row.state,
+                    "call", row.call);
+      write_object(json, "kinds", [&] {
+        for (const std::string& kind : one.report.kinds)
+          json.member(kind, bytes_of(one.report, row, kind));
+      });
+      json.end_object();
+    }
+  json.end_array();
+  return text;
+}
+
+void add_trackers(const MemoryFiles& files, Report& report) {
+  const std::vector<KindRow> kinds = kind_rows(files);
+  const std::vector<ModuleRow> modules = module_rows(files);
+  if (!kinds.empty())
+    report.headline.push_back(
+        fmt::format("Rank {}: {} peaks at {} in the tracker's last peak; {} holds {} of it.",
+                    kinds.front().rank, kinds.front().device, bytes_words(kinds.front().total),
+                    kinds.front().kind, percent_words(kinds.front().peak, kinds.front().total)));
+  report.tables.push_back({"kinds", "By kind of tensor, at the tracker's last peak",
+                           kind_table(kinds), false, "", kRowsForPeople});
+  report.tables.push_back({"modules", "The highest state of each module in its iteration",
+                           module_table(modules), false, "", kRowsForPeople});
+  report.values.emplace_back("module_states", module_states_json(files));
+  for (const RankedReport& one : files.reports) {
+    const std::string what = fmt::format("{}: iteration {} of {}", one.report.path,
+                                         one.report.iteration, one.report.function);
+    if (one.report.is_cut)
+      report.notes.push_back(what + ": the report is cut; what is whole of it was read");
+    if (one.report.left_out > 0)
+      report.notes.push_back(fmt::format("{}: {} of another form left out", what,
+                                         count_of(one.report.left_out, "line")));
+    if (one.report.peak.empty()) report.notes.push_back(what + ": no memory was tracked");
+  }
+  if (std::ranges::any_of(files.reports, [](auto& one) { return one.report.is_rounded; }))
+    report.notes.emplace_back(
+        "bytes of modules are rounded in the reports of trackers, to two digits of their unit");
+}
+
+// --- timelines and stats
+
+Table timeline_table(const MemoryFiles& files) {
+  using enum ColumnKind;
+  using enum Readers;
+  using Timeline = MemoryTimeline;
+  const ColumnsOf<RankedTimeline> columns{
+      {"rank", "Rank", count, &RankedTimeline::rank},
+      {"peak_bytes", "Peak", bytes, path(&RankedTimeline::timeline, &Timeline::peak)},
+      {"peak_at_ns", "Peak at", count, programs,
+       path(&RankedTimeline::timeline, &Timeline::peak_at_ns)},
+      {"end_bytes", "End", bytes, most, path(&RankedTimeline::timeline, &Timeline::end)},
+      {"rows", "Rows", count, some, path(&RankedTimeline::timeline, &Timeline::rows)},
+      {"left_out", "Left out", count, programs,
+       path(&RankedTimeline::timeline, &Timeline::left_out)},
+      {"file", "File", text, some, path(&RankedTimeline::timeline, &Timeline::path)},
+  };
+  return make_table(files.timelines, columns);
+}
+
+void add_timelines(const MemoryFiles& files, Report& report) {
+  const auto highest =
+      std::ranges::max_element(files.timelines, {}, [](auto& one) { return one.timeline.peak; });
+  if (highest != files.timelines.end() && highest->timeline.peak > 0) {
+    const auto& parts = highest->timeline.at_peak;
+    const auto largest = std::ranges::max_element(parts);
+    report.headline.push_back(
+        fmt::format("Rank {}: its memory timeline peaks at {}; {} is {} of it.", highest->rank,
+                    bytes_words(highest->timeline.peak),
+                    kTimelineCategories[static_cast<std::size_t>(largest - parts.begin())],
+                    percent_words(*largest, highest->timeline.peak)));
+  }
+  for (const RankedTimeline& one : files.timelines)
+    if (one.timeline.left_out > 0)
+      report.notes.push_back(fmt::format("{}: {} of another form left out", one.timeline.path,
+                                         count_of(one.timeline.left_out, "row")));
+}
+
+// Ranks whose memory stats count failures.
+void add_failures(const MemoryFiles& files, Report& report) {
+  std::map<std::pair<std::string, std::int64_t>, double> most;
+  for (const MemoryStatsFile& file : files.stats)
+    for (const MemorySnapshot& one : file.snapshots)
+      for (const char* const name : {"num_ooms", "num_alloc_retries"})
+        if (const auto found = one.values.find(name); found != one.values.end())
+          most[{name, one.rank}] = std::max(most[{name, one.rank}], found->second);
+  for (const auto& [key, number] : most)
+    if (number > 0)
+      report.headline.push_back(
+          fmt::format("Rank {}: {} is {:.0f} in its memory stats.", key.second, key.first, number));
+}
+
+}  // namespace
+
+void add_memory_files(const MemoryFiles& files, const MemoryFileOptions& options, Report& report) {
+  const Devices all = sorted_devices(files);
+  const Devices shown = shown_devices(all);
+  const std::vector<Growth> growth = all_growth(pairs_of(files, options));
+  add_verdict(shown, growth, report);
+  const auto add = [&](const char* key, const char* title, Table table, std::size_t rows) {
+    report.tables.push_back({key, title, std::move(table), false, "", rows});
+  };
+  add("snapshots", "Allocator snapshots", snapshot_table(all), kRowsForPeople);
+  add("oom", "Out of memory", oom_table(shown), kRowsForPeople);
+  add("places", "Who held what at the peak", place_table(shown), options.places);
+  add("categories", "What for, as far as frames tell", category_table(shown, files),
+      kPlacesForPeople);
+  add("leaks", "Kept in each step", leak_table(shown), kPlacesForPeople);
+  add("growth", "Growth between two snapshots", growth_table(growth), kPlacesForPeople);
+  add_snapshot_notes(files, report);
+  add_trackers(files, report);
+  add("timelines", "Memory timelines", timeline_table(files), kRowsForPeople);
+  add_timelines(files, report);
+  add_failures(files, report);
+  for (const std::string& error : files.errors) report.notes.push_back(error);
+}
+
+}  // namespace traceloom

@@ -1,0 +1,172 @@
+#include "analysis/snapshots/memory_files.h"
+
+#include "base/ascii.h"
+#include "base/problems.h"
+#include "input/byte_source.h"
+#include "memory/pickle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr std::size_t kMostText = std::size_t{1} << 30;
+
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::optional<std::int64_t> number_at(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return at < text.size() ? whole_number<std::int64_t>(text.substr(at, end - at)) : std::nullopt;
+}
+
+// What one file gave: one of the lists has one element.
+struct ReadFile {
+  MemoryFiles files;
+  std::exception_ptr error;
+};
+
+// "cuda_alloc_rank_0.training_step.2.end.pickle": the function and iteration, and which end.
+void read_name(SnapshotFile& file) {
+  std::vector<std::string_view> parts;
+  std::string_view name = file_name(file.path);
+  for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+    parts.push_back(name.substr(0, dot));
+    name.remove_prefix(dot + 1);
+  }
+  for (std::size_t i = 3; i < parts.size(); ++i) {
+    const auto iteration = whole_number<std::int64_t>(parts[i - 1]);
+    if (!iteration || !is_any_of(parts[i], "start", "end")) continue;
+    file.iteration = iteration;
+    file.is_start = parts[i] == "start";
+    const char* const begin = parts[1].data();
+    file.function.assign(begin, parts[i - 1].data() - 1);
+    return;
+  }
+}
+
+SnapshotFile replay_all(const PickleDocument& document, const std::string& path) {
+  const Snapshot snapshot = snapshot_of(document, path);
+  SnapshotFile file{.path = path, .expandable_segments = snapshot.expandable_segments};
+  file.pinned_bytes = snapshot.pinned_bytes;
+  file.left_out = snapshot.left_out;
+  file.trailing_bytes = snapshot.trailing_bytes;
+  for (const DeviceSnapshot& device : snapshot.devices)
+    file.devices.push_back(replay(snapshot, device));
+  read_name(file);
+  return file;
+}
+
+void read_pickle_file(const OtherFile& found, MemoryFiles& files) {
+  const std::string& path = found.path;
+  const std::string head = first_bytes(path);
+  std::unique_ptr<ByteSource> source = open_any(path);
+  const bool is_page = head.starts_with('<');
+  if (is_page) source = embedded_pickle(std::move(source), path);
+  if (const auto foreign = sniff_foreign(head); foreign && !is_page && !is_pickle(head))
+    throw Error(path, fmt::format("is {}, no pickle of protocol 2 to 5", foreign->what));
+  const PickleDocument document = read_pickle(*source, path);
+  if (!is_snapshot(document) && is_memory_stats(document)) {
+    files.stats.push_back(read_memory_stats(document, path));
+    return;
+  }
+  files.snapshots.push_back(replay_all(document, path));
+  files.snapshots.back().argument = found.argument;
+  // The bytes of a page end with zeros.
+  if (is_page) files.snapshots.back().trailing_bytes = 0;
+}
+
+void read_one(const OtherFile& found, MemoryFiles& files) {
+  const std::string& path = found.path;
+  switch (found.kind) {
+    case FileKind::pickle:
+      return read_pickle_file(found, files);
+    case FileKind::tracker_report:
+      files.reports.push_back({0, parse_tracker_report(path, read_text(path, kMostText))});
+      return;
+    case FileKind::memory_timeline:
+      files.timelines.push_back({0, parse_memory_timeline(path, read_text(path, kMostText))});
+      return;
+    default:
+      files.stats.push_back(read_memory_stats(path));
+  }
+}
+
+// Reads files until none is left; the threads share the number of the next one.
+void read_some(const std::vector<OtherFile>& files, std::atomic<std::size_t>& next,
+               std::vector<ReadFile>& read) {
+  for (std::size_t i = next++; i < files.size(); i = next++) try {
+      read_one(files[i], read[i].files);
+    } catch (...) {
+      read[i].error = std::current_exception();
+    }
+}
+
+// The rank of a file that does not say it is its place in the order of all files.
+std::int64_t rank_of(const OtherFile& file, std::size_t place) {
+  if (file.forced_rank) return *file.forced_rank;
+  return rank_in_name(file.path).value_or(static_cast<std::int64_t>(place));
+}
+
+template <class List>
+void move_all(List& from, List& to) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+}  // namespace
+
+std::optional<std::int64_t> rank_in_name(std::string_view path) {
+  const std::string name = to_lower(file_name(path));
+  constexpr std::string_view kRank = "rank";
+  for (std::size_t at = name.find(kRank); at != std::string::npos; at = name.find(kRank, at + 1)) {
+    const std::size_t digits = at + kRank.size();
+    const bool is_apart = digits < name.size() && is_any_of(name.substr(digits, 1), "_", "-");
+    if (const auto rank = number_at(name, digits + (is_apart ? 1 : 0))) return rank;
+  }
+  const std::string_view stem = std::string_view(name).substr(0, name.find('.'));
+  const std::size_t last = stem.rfind('_');
+  return last == std::string_view::npos ? std::nullopt
+                                        : whole_number<std::int64_t>(stem.substr(last + 1));
+}
+
+MemoryFiles read_memory_files(const std::vector<OtherFile>& files, const MemoryReading& reading) {
+  std::vector<ReadFile> read(files.size());
+  std::atomic<std::size_t> next = 0;
+  const std::size_t most = std::min<std::size_t>(std::max(reading.threads, 1U), files.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < most; ++i)
+      threads.emplace_back([&] { read_some(files, next, read); });
+    read_some(files, next, read);
+  }
+  MemoryFiles all;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (read[i].error) try {
+        std::rethrow_exception(read[i].error);
+      } catch (const Error& error) {
+        if (!reading.keep_going) throw;
+        all.errors.push_back(fmt::format("left out {}", error.what()));
+        continue;
+      }
+    const std::int64_t rank = rank_of(files[i], i);
+    MemoryFiles& one = read[i].files;
+    for (SnapshotFile& snapshot : one.snapshots) snapshot.rank = rank;
+    for (RankedReport& report : one.reports) report.rank = rank;
+    for (RankedTimeline& timeline : one.timelines) timeline.rank = rank;
+    move_all(one.snapshots, all.snapshots);
+    move_all(one.reports, all.reports);
+    move_all(one.timelines, all.timelines);
+    move_all(one.stats, all.stats);
+  }
+  return all;
+}
+
+}  // namespace traceloom

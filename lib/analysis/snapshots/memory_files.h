@@ -1,0 +1,77 @@
+// read_memory_files: all files about memory of a run, whatever they are, as what reports need.
+//
+//   const MemoryFiles files = read_memory_files(found, {.threads = 2});
+//   for (const SnapshotFile& snapshot : files.snapshots) use(snapshot.rank, snapshot.devices);
+#pragma once
+
+#include "analysis/memory/memory_stats.h"
+#include "analysis/report.h"
+#include "input/input_list.h"
+#include "memory/memory_reports.h"
+#include "memory/replay.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+// An allocator snapshot, after its entries were replayed.
+struct SnapshotFile {
+  std::string path;
+  std::int64_t rank = 0;
+  // From names like cuda_alloc_rank_0.training_step.2.end.pickle.
+  std::string function = {};
+  std::optional<std::int64_t> iteration = {};
+  bool is_start = false;
+  std::size_t argument = 0;  // the number of the argument that led to it
+  std::vector<MemoryAnswer> devices = {};
+  std::optional<bool> expandable_segments = {};
+  std::int64_t pinned_bytes = 0;
+  std::uint64_t left_out = 0;
+  std::uint64_t trailing_bytes = 0;
+};
+
+struct RankedReport {
+  std::int64_t rank = 0;
+  TrackerReport report;
+};
+struct RankedTimeline {
+  std::int64_t rank = 0;
+  MemoryTimeline timeline;
+};
+
+struct MemoryFiles {
+  std::vector<SnapshotFile> snapshots;  // in the order of the files, as the others are
+  std::vector<RankedReport> reports;
+  std::vector<RankedTimeline> timelines;
+  std::vector<MemoryStatsFile> stats;
+  std::vector<std::string> errors;  // with keep_going: why files were left out
+};
+
+struct MemoryReading {
+  unsigned threads = 1;  // files that are read at once
+  bool keep_going = false;
+};
+
+// Throws Error for the first file that cannot be read, unless it keeps going.
+MemoryFiles read_memory_files(const std::vector<OtherFile>& files, const MemoryReading& reading);
+
+// Returns the rank in a name: after "rank", "rank_" or "rank-", otherwise the number after the last
+// "_" of its stem ("snapshot_3.pickle").
+std::optional<std::int64_t> rank_in_name(std::string_view path);
+
+struct MemoryFileOptions {
+  // The number of the argument with the snapshots before; those after are the next one.
+  std::optional<std::size_t> base = {};
+  std::size_t places = 0;  // rows of places that people see; 0: all
+};
+
+// Adds the verdict, tables and notes of snapshots, tracker reports and timelines. Of several
+// snapshots of a device the highest one is shown in detail, and the first and the last one of a
+// function are compared.
+void add_memory_files(const MemoryFiles& files, const MemoryFileOptions& options, Report& report);
+
+}  // namespace traceloom

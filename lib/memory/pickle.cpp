@@ -1,0 +1,690 @@
+#include "memory/pickle.h"
+
+#include "base/problems.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <unordered_map>
+#include <utility>
+
+namespace traceloom {
+
+using Tag = PickleValue::Tag;
+
+namespace {
+
+constexpr std::int64_t kNone = 0;
+constexpr std::int64_t kTrue = 1;
+constexpr std::int64_t kFalse = 2;
+
+constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
+constexpr std::size_t kMostShaped = 32;  // keys of a shape
+constexpr std::size_t kLongestName = 256;
+constexpr std::int64_t kGreatestInside = (std::int64_t{1} << 60) - 1;
+
+constexpr std::uint64_t kMemoryAtLeast = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMemoryPerByte = 4;
+constexpr std::uint64_t kMemoryAtMost = std::uint64_t{8} << 30;
+
+// The opcodes that are refused by name. All others that are not read are refused by number.
+struct NamedOpcode {
+  char opcode;
+  std::string_view name;
+};
+constexpr std::array kRefused{
+    NamedOpcode{'i', "INST"},
+    NamedOpcode{'o', "OBJ"},
+    NamedOpcode{'\x81', "NEWOBJ"},
+    NamedOpcode{'\x92', "NEWOBJ_EX"},
+    NamedOpcode{'b', "BUILD"},
+    NamedOpcode{'P', "PERSID"},
+    NamedOpcode{'Q', "BINPERSID"},
+    NamedOpcode{'\x82', "EXT1 (an extension)"},
+    NamedOpcode{'\x83', "EXT2 (an extension)"},
+    NamedOpcode{'\x84', "EXT4 (an extension)"},
+    NamedOpcode{'\x96', "BYTEARRAY8"},
+    NamedOpcode{'\x97', "NEXT_BUFFER"},
+    NamedOpcode{'\x98', "READONLY_BUFFER"},
+};
+
+// The globals that name a dictionary; the index is the payload of a callable.
+enum class Callable : std::uint8_t { dict, default_dict, ordered_dict };
+struct NamedGlobal {
+  std::string_view name;
+  Callable callable;
+};
+constexpr std::array kGlobals{
+    NamedGlobal{"builtins.dict", Callable::dict},
+    NamedGlobal{"__builtin__.dict", Callable::dict},
+    NamedGlobal{"collections.defaultdict", Callable::default_dict},
+    NamedGlobal{"collections.OrderedDict", Callable::ordered_dict},
+};
+
+std::uint64_t little_endian(std::string_view bytes) {
+  std::uint64_t number = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;)
+    number = number << 8 | static_cast<unsigned char>(bytes[i]);
+  return number;
+}
+
+}  // namespace
+
+bool PickleDocument::is_dict(PickleValue value) const {
+  const Object* const found = object(value);
+  return found != nullptr && (found->kind == Kind::dict || found->kind == Kind::shaped);
+}
+
+bool PickleDocument::is_list(PickleValue value) const {
+  return object(value) != nullptr && !is_dict(value);
+}
+
+std::span<const PickleValue> PickleDocument::items(PickleValue value) const {
+  if (!is_list(value)) return {};
+  const Object& list = at(value.index());
+  return {list.values, list.size};
+}
+
+std::size_t PickleDocument::size(PickleValue dict) const {
+  if (!is_dict(dict)) return 0;
+  const Object& found = at(dict.index());
+  return found.kind == Kind::shaped ? found.size : found.size / 2;
+}
+
+PickleValue PickleDocument::key(PickleValue dict, std::size_t i) const {
+  const Object& found = at(dict.index());
+  return found.kind == Kind::shaped ? shapes_[found.room][i] : found.values[2 * i];
+}
+
+PickleValue PickleDocument::value(PickleValue dict, std::size_t i) const {
+  const Object& found = at(dict.index());
+  return found.values[found.kind == Kind::shaped ? i : 2 * i + 1];
+}
+
+PickleValue PickleDocument::find_text(std::string_view name) const {
+  const auto id = texts_.find(name);
+  return id ? PickleValue(Tag::text, *id) : PickleValue(Tag::text, -1);
+}
+
+PickleValue PickleDocument::member(PickleValue dict, PickleValue name) const {
+  for (std::size_t i = size(dict); i-- > 0;)
+    if (key(dict, i) == name) return value(dict, i);
+  return {};
+}
+
+PickleValue PickleDocument::member(PickleValue dict, std::string_view name) const {
+  return member(dict, find_text(name));
+}
+
+std::optional<std::string_view> PickleDocument::text(PickleValue value) const {
+  if (value.tag() != Tag::text || value.payload() < 0) return std::nullopt;
+  return texts_[static_cast<std::uint32_t>(value.index())];
+}
+
+std::optional<std::int64_t> PickleDocument::integer(PickleValue value) const {
+  if (value.tag() == Tag::integer) return value.payload();
+  const auto wide = address(value);
+  if (!wide || *wide > static_cast<std::uint64_t>(INT64_MAX)) return std::nullopt;
+  return static_cast<std::int64_t>(*wide);
+}
+
+std::optional<std::uint64_t> PickleDocument::address(PickleValue value) const {
+  if (value.tag() == Tag::address) return addresses_[value.index()];
+  if (value.tag() != Tag::integer || value.payload() < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(value.payload());
+}
+
+std::optional<double> PickleDocument::number(PickleValue value) const {
+  if (value.tag() == Tag::number) return numbers_[value.index()];
+  if (value.tag() == Tag::integer) return static_cast<double>(value.payload());
+  const auto wide = address(value);
+  return wide ? std::optional(static_cast<double>(*wide)) : std::nullopt;
+}
+
+std::optional<bool> PickleDocument::flag(PickleValue value) const {
+  if (value.tag() != Tag::constant || value.is_none()) return std::nullopt;
+  return value.payload() == kTrue;
+}
+
+std::string_view PickleDocument::kind(PickleValue value) const {
+  switch (value.tag()) {
+    case Tag::constant:
+      return value.is_none() ? "None" : "a flag";
+    case Tag::text:
+      return "a text";
+    case Tag::object:
+      return is_dict(value) ? "a dictionary" : "a list";
+    case Tag::callable:
+      return "a class";
+    default:
+      return "a number";
+  }
+}
+
+// Executes the opcodes of one pickle. Its functions run_*() return false for an opcode that is not
+// theirs.
+class PickleReader {
+ public:
+  PickleReader(ByteSource& source, const std::string& name)
+      : source_(source), name_(name), buffer_(kBufferBytes) {}
+
+  PickleDocument read() {
+    begin();
+    while (true) {
+      opcode_at_ = offset();
+      const char opcode = take(1)[0];
+      if (opcode == '.') break;
+      if (!run_memo(opcode) && !run_constant(opcode) && !run_text(opcode) && !run_fill(opcode) &&
+          !run_container(opcode) && !run_call(opcode))
+        refuse_opcode(opcode);
+    }
+    document_.root_ = pop();
+    document_.trailing_bytes_ = end_ - at_;
+    while (const std::size_t more = source_.read(buffer_)) document_.trailing_bytes_ += more;
+    source_.check_unchanged();
+    return std::move(document_);
+  }
+
+ private:
+  using Kind = PickleDocument::Kind;
+  using Object = PickleDocument::Object;
+
+  std::uint64_t offset() const { return read_ - (end_ - at_); }
+  [[noreturn]] void refuse(const std::string& problem) const {
+    throw Error(name_, opcode_at_, problem);
+  }
+  [[noreturn]] void refuse_opcode(char opcode) const {
+    const auto number = static_cast<unsigned>(static_cast<unsigned char>(opcode));
+    for (const NamedOpcode& named : kRefused)
+      if (named.opcode == opcode)
+        refuse(fmt::format("opcode {} is refused: no memory file needs it, and it may run code",
+                           named.name));
+    refuse(fmt::format("opcode {:#04x} is refused: no memory file needs it", number));
+  }
+
+  void begin() {
+    opcode_at_ = 0;
+    const std::string_view head = take(2);
+    if (head[0] != '\x80') refuse("is no pickle of protocol 2 to 5");
+    const auto protocol = static_cast<unsigned>(static_cast<unsigned char>(head[1]));
+    if (protocol < 2 || protocol > 5)
+      refuse(
+          fmt::format("protocol {} is not known; pickles of protocol 2 to 5 are read", protocol));
+  }
+
+  // --- bytes
+
+  // The next bytes, which are valid until the next call.
+  std::string_view take(std::size_t bytes) {
+    if (end_ - at_ < bytes) refill(bytes);
+    at_ += bytes;
+    return {buffer_.data() + at_ - bytes, bytes};
+  }
+  std::uint64_t take_number(std::size_t bytes) { return little_endian(take(bytes)); }
+
+  void refill(std::size_t bytes) {
+    std::memmove(buffer_.data(), buffer_.data() + at_, end_ - at_);
+    end_ -= at_;
+    at_ = 0;
+    // A text without its bytes in the file takes no memory for them.
+    while (end_ < bytes) {
+      if (end_ == buffer_.size()) buffer_.resize(std::min(2 * buffer_.size(), bytes));
+      const std::size_t more = source_.read(std::span(buffer_).subspan(end_));
+      if (more == 0) refuse("the file ends inside its pickle: it is cut; copy or record it again");
+      end_ += more;
+      read_ += more;
+    }
+    check_memory();
+  }
+  std::string_view take_text(std::uint64_t bytes) {
+    if (bytes > kLongestPickleText)
+      refuse(fmt::format("a length of {} bytes; texts and integers have at most {}", bytes,
+                         kLongestPickleText));
+    return take(static_cast<std::size_t>(bytes));
+  }
+  std::string take_line() {
+    std::string line;
+    for (char c = take(1)[0]; c != '\n'; c = take(1)[0])
+      if (line.size() < kLongestName) line += c;
+    return line;
+  }
+
+  void check_memory() const {
+    const std::uint64_t used =
+        values_ * sizeof(PickleValue) + document_.objects_ * sizeof(Object) +
+        (stack_.size() + marks_.size() + memo_.size()) * sizeof(PickleValue) +
+        far_memo_.size() * 8 * sizeof(PickleValue) + text_bytes_;
+    if (used > std::min(kMemoryAtMost, kMemoryAtLeast + kMemoryPerByte * read_))
+      refuse(fmt::format("its objects need {} bytes of memory, too many for {} bytes of pickle",
+                         used, read_));
+  }
+
+  // --- the stack
+
+  void push(PickleValue value) { stack_.push_back(value); }
+  PickleValue pop() {
+    if (stack_.size() <= (marks_.empty() ? 0 : marks_.back())) refuse_empty();
+    const PickleValue value = stack_.back();
+    stack_.pop_back();
+    return value;
+  }
+  [[noreturn]] void refuse_empty() const { refuse("the stack is empty: this pickle is damaged"); }
+  // The values above the last mark; the next values that are popped take their place.
+  std::span<const PickleValue> pop_to_mark() {
+    if (marks_.empty()) refuse("there is no mark on the stack: this pickle is damaged");
+    const std::size_t from = marks_.back();
+    marks_.pop_back();
+    return pop_from(from);
+  }
+  std::span<const PickleValue> pop_some(std::size_t count) {
+    if (stack_.size() - (marks_.empty() ? 0 : marks_.back()) < count) refuse_empty();
+    return pop_from(stack_.size() - count);
+  }
+  std::span<const PickleValue> pop_from(std::size_t from) {
+    popped_.assign(stack_.begin() + static_cast<std::ptrdiff_t>(from), stack_.end());
+    stack_.resize(from);
+    return popped_;
+  }
+  PickleValue top() {
+    push(pop());
+    return stack_.back();
+  }
+
+  // --- containers
+
+  PickleValue make(Kind kind, std::span<const PickleValue> values = {}) {
+    if (document_.objects_ % PickleDocument::kBlock == 0)
+      document_.object_blocks_.push_back(
+          std::make_unique_for_overwrite<Object[]>(PickleDocument::kBlock));
+    const PickleValue made(Tag::object, static_cast<std::int64_t>(document_.objects_++));
+    Object& object = document_.at(made.index());
+    object = {nullptr, 0, 0, kind, 0};
+    append(object, values);
+    return made;
+  }
+  PickleValue make_dict(std::span<const PickleValue> pairs) {
+    const PickleValue made = make(Kind::dict);
+    set_items(made, pairs);
+    return made;
+  }
+
+  // Returns room for so many values, which goes on at free_ if it can.
+  PickleValue* room_for(std::size_t count) {
+    if (free_left_ < count) {
+      free_left_ = std::max(count, PickleDocument::kBlock);
+      document_.value_blocks_.push_back(std::make_unique_for_overwrite<PickleValue[]>(free_left_));
+      free_ = document_.value_blocks_.back().get();
+    }
+    PickleValue* const room = free_;
+    take_room(count);
+    return room;
+  }
+  void take_room(std::size_t count) {
+    free_ += count;
+    free_left_ -= count;
+    values_ += count;
+  }
+
+  // Moves the values of an object unless they have room, or can have some after them.
+  void append(Object& object, std::span<const PickleValue> values) {
+    const std::size_t wanted = object.size + values.size();
+    if (wanted > UINT32_MAX / 2) refuse("a list has more than 2^31 items");
+    if (wanted > object.room) {
+      const std::size_t more = wanted - object.room;
+      if (object.values != nullptr && object.values + object.room == free_ && free_left_ >= more) {
+        take_room(more);
+        object.room = static_cast<std::uint32_t>(wanted);
+      } else {
+        const std::size_t room = object.size == 0 ? wanted : 2 * wanted;  // most are filled once
+        PickleValue* const moved = room_for(room);
+        std::copy_n(object.values, object.size, moved);
+        object.values = moved;
+        object.room = static_cast<std::uint32_t>(room);
+      }
+    }
+    std::copy(values.begin(), values.end(), object.values + object.size);
+    object.size = static_cast<std::uint32_t>(wanted);
+    deepen(object, values);
+  }
+
+  void deepen(Object& object, std::span<const PickleValue> values) {
+    for (const PickleValue value : values) {
+      const Object* const inner = document_.object(value);
+      if (inner == nullptr || inner->depth < object.depth) continue;
+      object.depth = static_cast<std::uint8_t>(inner->depth + 1);
+      if (object.depth > kDeepestPickle)
+        refuse(fmt::format("values are nested more than {} deep", kDeepestPickle));
+    }
+  }
+
+  void append_to(PickleValue list, std::span<const PickleValue> values) {
+    if (document_.object(list) == nullptr || document_.object(list)->kind != Kind::list)
+      refuse("APPEND to what is no list: this pickle is damaged");
+    append(document_.at(list.index()), values);
+  }
+
+  void set_items(PickleValue dict, std::span<const PickleValue> pairs) {
+    if (!document_.is_dict(dict))
+      refuse("SETITEM in what is no dictionary: this pickle is damaged");
+    if (pairs.size() % 2 != 0) refuse("an odd number of keys and values: this pickle is damaged");
+    for (std::size_t i = 0; i < pairs.size(); i += 2)
+      if (const Tag tag = pairs[i].tag();
+          tag != Tag::text && tag != Tag::integer && tag != Tag::address)
+        refuse(fmt::format("{} as a key of a dictionary; texts and integers are read",
+                           document_.kind(pairs[i])));
+    Object& object = document_.at(dict.index());
+    if (object.size == 0 && !pairs.empty() && pairs.size() <= 2 * kMostShaped)
+      shape(object, pairs);
+    else
+      append(unshaped(object), pairs);
+  }
+
+  // Gives an empty dictionary these members, with the shape of their keys.
+  void shape(Object& object, std::span<const PickleValue> pairs) {
+    keys_.clear();
+    shaped_.clear();
+    for (std::size_t i = 0; i < pairs.size(); i += 2) {
+      keys_.push_back(pairs[i]);
+      shaped_.push_back(pairs[i + 1]);
+    }
+    const std::string_view bytes(reinterpret_cast<const char*>(keys_.data()),
+                                 keys_.size() * sizeof(PickleValue));
+    const std::uint32_t id = shape_ids_.intern(bytes);
+    if (id == document_.shapes_.size()) document_.shapes_.push_back(keys_);
+    append(object, shaped_);
+    object.kind = Kind::shaped;
+    object.room = id;
+  }
+
+  // Returns the dictionary with keys and values in turn, so that it can grow.
+  Object& unshaped(Object& object) {
+    if (object.kind != Kind::shaped) return object;
+    const std::vector<PickleValue>& keys = document_.shapes_[object.room];
+    std::vector<PickleValue> pairs;
+    for (std::size_t i = 0; i < object.size; ++i) {
+      pairs.push_back(keys[i]);
+      pairs.push_back(object.values[i]);
+    }
+    object = {nullptr, 0, 0, Kind::dict, object.depth};
+    append(object, pairs);
+    return object;
+  }
+
+  bool run_fill(char opcode) {
+    switch (opcode) {
+      case '(':
+        marks_.push_back(stack_.size());
+        return true;
+      case 'a':
+        return append_values(pop_some(1));
+      case 'e':
+        return append_values(pop_to_mark());
+      case 's':
+        return set_values(pop_some(2));
+      case 'u':
+        return set_values(pop_to_mark());
+      case '0':  // POP takes a mark, too
+        if (!marks_.empty() && marks_.back() == stack_.size())
+          marks_.pop_back();
+        else
+          pop();
+        return true;
+      case '1':
+        pop_to_mark();
+        return true;
+      default:
+        return false;
+    }
+  }
+  bool append_values(std::span<const PickleValue> values) {
+    append_to(top(), values);
+    return true;
+  }
+  bool set_values(std::span<const PickleValue> pairs) {
+    set_items(top(), pairs);
+    return true;
+  }
+
+  bool run_container(char opcode) {
+    switch (opcode) {
+      case '}':
+        push(make(Kind::dict));
+        return true;
+      case ']':
+        push(make(Kind::list));
+        return true;
+      case ')':
+        push(make(Kind::tuple));
+        return true;
+      case 't':
+        push(make(Kind::tuple, pop_to_mark()));
+        return true;
+      case 'l':
+        push(make(Kind::list, pop_to_mark()));
+        return true;
+      case 'd':
+        push(make_dict(pop_to_mark()));
+        return true;
+      case '\x85':
+        push(make(Kind::tuple, pop_some(1)));
+        return true;
+      case '\x86':
+        push(make(Kind::tuple, pop_some(2)));
+        return true;
+      case '\x87':
+        push(make(Kind::tuple, pop_some(3)));
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // --- memo
+
+  bool run_memo(char opcode) {
+    switch (opcode) {
+      case 'h':
+        push(remembered(take_number(1)));
+        return true;
+      case 'j':
+        push(remembered(take_number(4)));
+        return true;
+      case '\x94':
+        remember(memo_.size() + far_memo_.size());
+        return true;
+      case 'q':
+        remember(take_number(1));
+        return true;
+      case 'r':
+        remember(take_number(4));
+        return true;
+      default:
+        return false;
+    }
+  }
+  PickleValue remembered(std::uint64_t index) const {
+    if (index < memo_.size()) return memo_[index];
+    const auto found = far_memo_.find(index);
+    if (found == far_memo_.end())
+      refuse(fmt::format("memo {} was never set: this pickle is damaged", index));
+    return found->second;
+  }
+  void remember(std::uint64_t index) {
+    const PickleValue value = top();
+    if (index < memo_.size())
+      memo_[index] = value;
+    else if (index == memo_.size() && far_memo_.empty())
+      memo_.push_back(value);
+    else
+      far_memo_[index] = value;
+  }
+
+  // --- constants
+
+  bool run_constant(char opcode) {
+    switch (opcode) {
+      case 'K':
+        push_integer(static_cast<std::int64_t>(take_number(1)));
+        return true;
+      case 'M':
+        push_integer(static_cast<std::int64_t>(take_number(2)));
+        return true;
+      case 'J':
+        push_integer(static_cast<std::int32_t>(take_number(4)));
+        return true;
+      case '\x8a':
+        push_long(take_number(1));
+        return true;
+      case '\x8b':
+        push_long_4();
+        return true;
+      case 'N':
+        push(PickleValue(Tag::constant, kNone));
+        return true;
+      case '\x88':
+        push(PickleValue(Tag::constant, kTrue));
+        return true;
+      case '\x89':
+        push(PickleValue(Tag::constant, kFalse));
+        return true;
+      case 'G':
+        push_number(take(8));
+        return true;
+      case '\x95':
+        take(8);
+        return true;  // FRAME: the text after it is not read at once
+      default:
+        return false;
+    }
+  }
+  void push_integer(std::int64_t number) { push(PickleValue(Tag::integer, number)); }
+  void push_address(std::uint64_t number) {
+    push(PickleValue(Tag::address, static_cast<std::int64_t>(document_.addresses_.size())));
+    document_.addresses_.push_back(number);
+  }
+  void push_number(std::string_view bytes) {
+    std::string turned(bytes.rbegin(), bytes.rend());
+    push(PickleValue(Tag::number, static_cast<std::int64_t>(document_.numbers_.size())));
+    document_.numbers_.push_back(std::bit_cast<double>(little_endian(turned)));
+  }
+  void push_long_4() {
+    const auto bytes = static_cast<std::int32_t>(take_number(4));
+    if (bytes < 0) refuse(fmt::format("an integer of negative length: {}", bytes));
+    push_long(static_cast<std::uint64_t>(bytes));
+  }
+  // Little-endian, in two's complement. An integer that does not fit into 64 bits is only large.
+  void push_long(std::uint64_t bytes) {
+    std::string_view digits = take_text(bytes);
+    const bool is_negative = !digits.empty() && (digits.back() & 0x80) != 0;
+    while (digits.size() > 8 && digits.back() == (is_negative ? '\xff' : '\0'))
+      digits.remove_suffix(1);
+    const bool fits = digits.size() <= 8 && (!is_negative || (digits.back() & 0x80) != 0);
+    std::uint64_t number = fits ? little_endian(digits) : 0;
+    if (is_negative && digits.size() < 8) number |= ~std::uint64_t{0} << (8 * digits.size());
+    const auto as_signed = static_cast<std::int64_t>(number);
+    if (fits && as_signed <= kGreatestInside && as_signed >= -kGreatestInside &&
+        (is_negative || as_signed >= 0))
+      push_integer(as_signed);
+    else if (fits && !is_negative)
+      push_address(number);
+    else
+      push(PickleValue(Tag::large, 0));
+  }
+
+  // --- texts and calls
+
+  bool run_text(char opcode) {
+    switch (opcode) {
+      case '\x8c':
+        push_text(take_number(1));
+        return true;
+      case 'X':
+        push_text(take_number(4));
+        return true;
+      case '\x8d':
+        push_text(take_number(8));
+        return true;
+      default:
+        return false;
+    }
+  }
+  void push_text(std::uint64_t bytes) {
+    const std::size_t known = document_.texts_.size();
+    const std::uint32_t id = document_.texts_.intern(take_text(bytes));
+    if (id == known) text_bytes_ += bytes + 4 * sizeof(PickleValue);
+    push(PickleValue(Tag::text, id));
+  }
+
+  bool run_call(char opcode) {
+    if (opcode == 'c') {
+      const std::string module = take_line();
+      push_global(module, take_line());
+      return true;
+    }
+    if (opcode == '\x93') {
+      const auto name = document_.text(pop());
+      const auto module = document_.text(pop());
+      if (!name || !module) refuse("a global without a name: this pickle is damaged");
+      push_global(std::string(*module), std::string(*name));
+      return true;
+    }
+    if (opcode != 'R') return false;
+    const PickleValue arguments = pop();
+    push(call(pop(), document_.items(arguments)));
+    return true;
+  }
+  void push_global(const std::string& module, const std::string& name) {
+    const std::string global = fmt::format("{}.{}", module, name);
+    for (const NamedGlobal& known : kGlobals)
+      if (known.name == global)
+        return push(PickleValue(Tag::callable, static_cast<std::int64_t>(known.callable)));
+    refuse(fmt::format("the global {} is refused: code of a file is never run",
+                       global.substr(0, 2 * kLongestName)));
+  }
+  // Makes the dictionary that a call of one of the known globals stands for.
+  PickleValue call(PickleValue callable, std::span<const PickleValue> arguments) {
+    const auto is = [](PickleValue value, Callable wanted) {
+      return value == PickleValue(Tag::callable, static_cast<std::int64_t>(wanted));
+    };
+    const bool takes_dict = is(callable, Callable::default_dict);
+    const bool fits = takes_dict ? arguments.size() == 1 && is(arguments[0], Callable::dict)
+                                 : is(callable, Callable::ordered_dict) && arguments.empty();
+    if (!fits) refuse("REDUCE, a call, is refused: code of a file is never run");
+    return make(Kind::dict);
+  }
+
+  ByteSource& source_;
+  const std::string& name_;
+  std::vector<char> buffer_;
+  std::size_t at_ = 0;
+  std::size_t end_ = 0;
+  std::uint64_t read_ = 0;  // bytes of the source
+  std::uint64_t opcode_at_ = 0;
+
+  PickleDocument document_;
+  std::vector<PickleValue> stack_;
+  std::vector<PickleValue> popped_;
+  std::vector<std::size_t> marks_;  // sizes of the stack
+  std::vector<PickleValue> memo_;
+  std::unordered_map<std::uint64_t, PickleValue> far_memo_;  // beyond the end of the first
+  PickleValue* free_ = nullptr;                              // room for values in the last block
+  std::size_t free_left_ = 0;
+  std::uint64_t values_ = 0;  // values that have room
+  StringTable shape_ids_;
+  std::vector<PickleValue> keys_;
+  std::vector<PickleValue> shaped_;
+  std::uint64_t text_bytes_ = 0;
+};
+
+PickleDocument read_pickle(ByteSource& source, const std::string& name) {
+  return PickleReader(source, name).read();
+}
+
+bool is_pickle(std::string_view head) {
+  return head.size() >= 2 && head[0] == '\x80' && head[1] >= 2;
+}
+
+}  // namespace traceloom
