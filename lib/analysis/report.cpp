@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace traceloom {
 namespace {
@@ -53,11 +54,11 @@ std::string wrapped(const std::string& line, const TextStyle& style) {
   return text;
 }
 
-// Returns the part as people see it, with a title that says how much is left out.
-ReportTable for_people(const ReportTable& part) {
-  ReportTable shown = part;
+// Returns the rows that people see, with a title that says how many those are; nothing for all.
+std::optional<ReportTable> cut_for_people(const ReportTable& part) {
   const std::size_t rows = part.table.rows().size();
-  if (part.most_for_people == 0 || rows <= part.most_for_people) return shown;
+  if (part.most_for_people == 0 || rows <= part.most_for_people) return std::nullopt;
+  ReportTable shown = part;
   shown.table.cut_to(part.most_for_people);
   shown.title += fmt::format(" ({} of {} rows, all in JSON)", part.most_for_people, rows);
   return shown;
@@ -80,7 +81,8 @@ std::string document_for_people(const Report& report, TableFormat format, const 
     text += markdown ? shown(line) + "\n\n" : wrapped(shown(line), style);
   for (const ReportTable& whole : report.tables) {
     if (whole.table.rows().empty() && &whole != &report.tables.front()) continue;
-    const ReportTable part = for_people(whole);
+    const std::optional<ReportTable> cut = cut_for_people(whole);
+    const ReportTable& part = cut ? *cut : whole;
     if (!text.empty() && !text.ends_with("\n\n")) text += '\n';
     if (markdown) {
       text += markdown_part(part, style);

@@ -210,8 +210,8 @@ bool is_pipe(const std::string& path);
 std::unique_ptr<ByteSource> open_input(const std::string& path, FileWatch* watch = nullptr,
                                        unsigned threads = 1);
 
-// The same for a file that may be of any format: nothing is refused by its first bytes. Throws Error
-// if it cannot be opened or is empty.
+// The same for a file of any format: nothing is refused by its first bytes. Throws Error if it
+// cannot be opened or is empty.
 std::unique_ptr<ByteSource> open_any(const std::string& path);
 
 // Returns the first bytes of a file that open_any() opens, at most 4 KiB; empty if it cannot be

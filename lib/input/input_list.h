@@ -57,10 +57,10 @@ struct OtherFile {
   std::size_t argument = 0;  // the number of the argument that led to it
 };
 struct OtherFiles {
-  std::vector<std::string> no_traces;
-  std::vector<std::string> other_names;  // that end nearly like those of traces: .JSON, .trace,
-                                         // .json.xz; they are always left out
-  std::vector<OtherFile> of_kind;        // files of directories that are of a kind
+  std::vector<std::string> no_traces = {};
+  // Names that end nearly like those of traces: .JSON, .trace, .json.xz; they are always left out.
+  std::vector<std::string> other_names = {};
+  std::vector<OtherFile> of_kind = {};  // files of directories that are of a kind
   // Files of memory that an argument or pattern names are appended there, too, and a directory of
   // them needs no trace; the result may be empty.
   bool takes_memory = false;

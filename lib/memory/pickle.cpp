@@ -17,11 +17,10 @@ using Tag = PickleValue::Tag;
 
 namespace {
 
-constexpr std::int64_t kNone = 0;
 constexpr std::int64_t kTrue = 1;
 constexpr std::int64_t kFalse = 2;
 
-constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
+constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
 constexpr std::size_t kMostShaped = 32;  // keys of a shape
 constexpr std::size_t kLongestName = 256;
 constexpr std::int64_t kGreatestInside = (std::int64_t{1} << 60) - 1;
@@ -36,19 +35,9 @@ struct NamedOpcode {
   std::string_view name;
 };
 constexpr std::array kRefused{
-    NamedOpcode{'i', "INST"},
-    NamedOpcode{'o', "OBJ"},
-    NamedOpcode{'\x81', "NEWOBJ"},
-    NamedOpcode{'\x92', "NEWOBJ_EX"},
-    NamedOpcode{'b', "BUILD"},
-    NamedOpcode{'P', "PERSID"},
-    NamedOpcode{'Q', "BINPERSID"},
-    NamedOpcode{'\x82', "EXT1 (an extension)"},
-    NamedOpcode{'\x83', "EXT2 (an extension)"},
-    NamedOpcode{'\x84', "EXT4 (an extension)"},
-    NamedOpcode{'\x96', "BYTEARRAY8"},
-    NamedOpcode{'\x97', "NEXT_BUFFER"},
-    NamedOpcode{'\x98', "READONLY_BUFFER"},
+    NamedOpcode{'i', "INST"},      NamedOpcode{'o', "OBJ"},
+    NamedOpcode{'\x81', "NEWOBJ"}, NamedOpcode{'b', "BUILD"},
+    NamedOpcode{'Q', "BINPERSID"}, NamedOpcode{'\x82', "EXT1 (an extension)"},
 };
 
 // The globals that name a dictionary; the index is the payload of a callable.
@@ -63,6 +52,11 @@ constexpr std::array kGlobals{
     NamedGlobal{"collections.defaultdict", Callable::default_dict},
     NamedGlobal{"collections.OrderedDict", Callable::ordered_dict},
 };
+
+template <class List>
+std::int64_t last_of(const List& list) {
+  return static_cast<std::int64_t>(list.size()) - 1;
+}
 
 std::uint64_t little_endian(std::string_view bytes) {
   std::uint64_t number = 0;
@@ -150,18 +144,11 @@ std::optional<bool> PickleDocument::flag(PickleValue value) const {
 }
 
 std::string_view PickleDocument::kind(PickleValue value) const {
-  switch (value.tag()) {
-    case Tag::constant:
-      return value.is_none() ? "None" : "a flag";
-    case Tag::text:
-      return "a text";
-    case Tag::object:
-      return is_dict(value) ? "a dictionary" : "a list";
-    case Tag::callable:
-      return "a class";
-    default:
-      return "a number";
-  }
+  // In the order of the tags.
+  constexpr std::string_view kKinds[] = {"a flag", "a number", "a number", "a text",
+                                         "a list", "a number", "a class",  "a number"};
+  if (value.is_none()) return "None";
+  return is_dict(value) ? "a dictionary" : kKinds[static_cast<std::size_t>(value.tag())];
 }
 
 // Executes the opcodes of one pickle. Its functions run_*() return false for an opcode that is not
@@ -177,7 +164,7 @@ class PickleReader {
       opcode_at_ = offset();
       const char opcode = take(1)[0];
       if (opcode == '.') break;
-      if (!run_memo(opcode) && !run_constant(opcode) && !run_text(opcode) && !run_fill(opcode) &&
+      if (!run_memo(opcode) && !run_constant(opcode) && !run_fill(opcode) &&
           !run_container(opcode) && !run_call(opcode))
         refuse_opcode(opcode);
     }
@@ -264,7 +251,11 @@ class PickleReader {
 
   // --- the stack
 
-  void push(PickleValue value) { stack_.push_back(value); }
+  // Returns true, as all that executes an opcode does.
+  bool push(PickleValue value) {
+    stack_.push_back(value);
+    return true;
+  }
   PickleValue pop() {
     if (stack_.size() <= (marks_.empty() ? 0 : marks_.back())) refuse_empty();
     const PickleValue value = stack_.back();
@@ -360,10 +351,16 @@ class PickleReader {
     }
   }
 
-  void append_to(PickleValue list, std::span<const PickleValue> values) {
+  bool append_to_top(std::span<const PickleValue> values) {
+    const PickleValue list = top();
     if (document_.object(list) == nullptr || document_.object(list)->kind != Kind::list)
       refuse("APPEND to what is no list: this pickle is damaged");
     append(document_.at(list.index()), values);
+    return true;
+  }
+  bool set_in_top(std::span<const PickleValue> pairs) {
+    set_items(top(), pairs);
+    return true;
   }
 
   void set_items(PickleValue dict, std::span<const PickleValue> pairs) {
@@ -414,96 +411,48 @@ class PickleReader {
   }
 
   bool run_fill(char opcode) {
-    switch (opcode) {
-      case '(':
-        marks_.push_back(stack_.size());
-        return true;
-      case 'a':
-        return append_values(pop_some(1));
-      case 'e':
-        return append_values(pop_to_mark());
-      case 's':
-        return set_values(pop_some(2));
-      case 'u':
-        return set_values(pop_to_mark());
-      case '0':  // POP takes a mark, too
-        if (!marks_.empty() && marks_.back() == stack_.size())
-          marks_.pop_back();
-        else
-          pop();
-        return true;
-      case '1':
-        pop_to_mark();
-        return true;
-      default:
-        return false;
-    }
-  }
-  bool append_values(std::span<const PickleValue> values) {
-    append_to(top(), values);
+    if (opcode == '(') return push_mark();
+    if (opcode == 'a') return append_to_top(pop_some(1));
+    if (opcode == 'e') return append_to_top(pop_to_mark());
+    if (opcode == 's') return set_in_top(pop_some(2));
+    if (opcode == 'u') return set_in_top(pop_to_mark());
+    if (opcode == '0') return drop();
+    if (opcode != '1') return false;
+    pop_to_mark();
     return true;
   }
-  bool set_values(std::span<const PickleValue> pairs) {
-    set_items(top(), pairs);
+  bool push_mark() {
+    marks_.push_back(stack_.size());
+    return true;
+  }
+  bool drop() {
+    if (!marks_.empty() && marks_.back() == stack_.size())
+      marks_.pop_back();  // a mark, too
+    else
+      pop();
     return true;
   }
 
   bool run_container(char opcode) {
-    switch (opcode) {
-      case '}':
-        push(make(Kind::dict));
-        return true;
-      case ']':
-        push(make(Kind::list));
-        return true;
-      case ')':
-        push(make(Kind::tuple));
-        return true;
-      case 't':
-        push(make(Kind::tuple, pop_to_mark()));
-        return true;
-      case 'l':
-        push(make(Kind::list, pop_to_mark()));
-        return true;
-      case 'd':
-        push(make_dict(pop_to_mark()));
-        return true;
-      case '\x85':
-        push(make(Kind::tuple, pop_some(1)));
-        return true;
-      case '\x86':
-        push(make(Kind::tuple, pop_some(2)));
-        return true;
-      case '\x87':
-        push(make(Kind::tuple, pop_some(3)));
-        return true;
-      default:
-        return false;
-    }
+    if (opcode == '}') return push(make(Kind::dict));
+    if (opcode == ']') return push(make(Kind::list));
+    if (opcode == ')') return push(make(Kind::tuple));
+    if (opcode == 't') return push(make(Kind::tuple, pop_to_mark()));
+    if (opcode == 'l') return push(make(Kind::list, pop_to_mark()));
+    if (opcode == 'd') return push(make_dict(pop_to_mark()));
+    if (opcode == '\x85') return push(make(Kind::tuple, pop_some(1)));
+    if (opcode == '\x86') return push(make(Kind::tuple, pop_some(2)));
+    return opcode == '\x87' && push(make(Kind::tuple, pop_some(3)));
   }
 
   // --- memo
 
   bool run_memo(char opcode) {
-    switch (opcode) {
-      case 'h':
-        push(remembered(take_number(1)));
-        return true;
-      case 'j':
-        push(remembered(take_number(4)));
-        return true;
-      case '\x94':
-        remember(memo_.size() + far_memo_.size());
-        return true;
-      case 'q':
-        remember(take_number(1));
-        return true;
-      case 'r':
-        remember(take_number(4));
-        return true;
-      default:
-        return false;
-    }
+    if (opcode == 'h') return push(remembered(take_number(1)));
+    if (opcode == 'j') return push(remembered(take_number(4)));
+    if (opcode == '\x94') return remember(memo_.size() + far_memo_.size());
+    if (opcode == 'q') return remember(take_number(1));
+    return opcode == 'r' && remember(take_number(4));
   }
   PickleValue remembered(std::uint64_t index) const {
     if (index < memo_.size()) return memo_[index];
@@ -512,7 +461,7 @@ class PickleReader {
       refuse(fmt::format("memo {} was never set: this pickle is damaged", index));
     return found->second;
   }
-  void remember(std::uint64_t index) {
+  bool remember(std::uint64_t index) {
     const PickleValue value = top();
     if (index < memo_.size())
       memo_[index] = value;
@@ -520,63 +469,43 @@ class PickleReader {
       memo_.push_back(value);
     else
       far_memo_[index] = value;
+    return true;
   }
 
   // --- constants
 
   bool run_constant(char opcode) {
-    switch (opcode) {
-      case 'K':
-        push_integer(static_cast<std::int64_t>(take_number(1)));
-        return true;
-      case 'M':
-        push_integer(static_cast<std::int64_t>(take_number(2)));
-        return true;
-      case 'J':
-        push_integer(static_cast<std::int32_t>(take_number(4)));
-        return true;
-      case '\x8a':
-        push_long(take_number(1));
-        return true;
-      case '\x8b':
-        push_long_4();
-        return true;
-      case 'N':
-        push(PickleValue(Tag::constant, kNone));
-        return true;
-      case '\x88':
-        push(PickleValue(Tag::constant, kTrue));
-        return true;
-      case '\x89':
-        push(PickleValue(Tag::constant, kFalse));
-        return true;
-      case 'G':
-        push_number(take(8));
-        return true;
-      case '\x95':
-        take(8);
-        return true;  // FRAME: the text after it is not read at once
-      default:
-        return false;
-    }
+    if (opcode == 'K') return push_integer(static_cast<std::int64_t>(take_number(1)));
+    if (opcode == 'M') return push_integer(static_cast<std::int64_t>(take_number(2)));
+    if (opcode == 'J') return push_integer(static_cast<std::int32_t>(take_number(4)));
+    if (opcode == '\x8a') return push_long(take_number(1));
+    if (opcode == '\x8b') return push_long_4();
+    if (opcode == '\x8c') return push_text(take_number(1));
+    if (opcode == 'X') return push_text(take_number(4));
+    if (opcode == '\x8d') return push_text(take_number(8));
+    if (opcode == 'N') return push(PickleValue{});
+    if (opcode == '\x88') return push(PickleValue(Tag::constant, kTrue));
+    if (opcode == '\x89') return push(PickleValue(Tag::constant, kFalse));
+    if (opcode == 'G') return push_number(take(8));
+    return opcode == '\x95' && !take(8).empty();  // FRAME: its text is not read at once
   }
-  void push_integer(std::int64_t number) { push(PickleValue(Tag::integer, number)); }
-  void push_address(std::uint64_t number) {
-    push(PickleValue(Tag::address, static_cast<std::int64_t>(document_.addresses_.size())));
+  bool push_integer(std::int64_t number) { return push(PickleValue(Tag::integer, number)); }
+  bool push_address(std::uint64_t number) {
     document_.addresses_.push_back(number);
+    return push(PickleValue(Tag::address, last_of(document_.addresses_)));
   }
-  void push_number(std::string_view bytes) {
-    std::string turned(bytes.rbegin(), bytes.rend());
-    push(PickleValue(Tag::number, static_cast<std::int64_t>(document_.numbers_.size())));
+  bool push_number(std::string_view bytes) {
+    const std::string turned(bytes.rbegin(), bytes.rend());
     document_.numbers_.push_back(std::bit_cast<double>(little_endian(turned)));
+    return push(PickleValue(Tag::number, last_of(document_.numbers_)));
   }
-  void push_long_4() {
+  bool push_long_4() {
     const auto bytes = static_cast<std::int32_t>(take_number(4));
     if (bytes < 0) refuse(fmt::format("an integer of negative length: {}", bytes));
-    push_long(static_cast<std::uint64_t>(bytes));
+    return push_long(static_cast<std::uint64_t>(bytes));
   }
   // Little-endian, in two's complement. An integer that does not fit into 64 bits is only large.
-  void push_long(std::uint64_t bytes) {
+  bool push_long(std::uint64_t bytes) {
     std::string_view digits = take_text(bytes);
     const bool is_negative = !digits.empty() && (digits.back() & 0x80) != 0;
     while (digits.size() > 8 && digits.back() == (is_negative ? '\xff' : '\0'))
@@ -585,58 +514,37 @@ class PickleReader {
     std::uint64_t number = fits ? little_endian(digits) : 0;
     if (is_negative && digits.size() < 8) number |= ~std::uint64_t{0} << (8 * digits.size());
     const auto as_signed = static_cast<std::int64_t>(number);
-    if (fits && as_signed <= kGreatestInside && as_signed >= -kGreatestInside &&
-        (is_negative || as_signed >= 0))
-      push_integer(as_signed);
-    else if (fits && !is_negative)
-      push_address(number);
-    else
-      push(PickleValue(Tag::large, 0));
+    if (fits && (is_negative || as_signed >= 0) && as_signed <= kGreatestInside &&
+        as_signed >= -kGreatestInside)
+      return push_integer(as_signed);
+    return fits && !is_negative ? push_address(number) : push(PickleValue(Tag::large, 0));
   }
 
   // --- texts and calls
 
-  bool run_text(char opcode) {
-    switch (opcode) {
-      case '\x8c':
-        push_text(take_number(1));
-        return true;
-      case 'X':
-        push_text(take_number(4));
-        return true;
-      case '\x8d':
-        push_text(take_number(8));
-        return true;
-      default:
-        return false;
-    }
-  }
-  void push_text(std::uint64_t bytes) {
+  bool push_text(std::uint64_t bytes) {
     const std::size_t known = document_.texts_.size();
     const std::uint32_t id = document_.texts_.intern(take_text(bytes));
     if (id == known) text_bytes_ += bytes + 4 * sizeof(PickleValue);
-    push(PickleValue(Tag::text, id));
+    return push(PickleValue(Tag::text, id));
   }
 
   bool run_call(char opcode) {
     if (opcode == 'c') {
       const std::string module = take_line();
-      push_global(module, take_line());
-      return true;
+      return push_global(module, take_line());
     }
     if (opcode == '\x93') {
       const auto name = document_.text(pop());
       const auto module = document_.text(pop());
       if (!name || !module) refuse("a global without a name: this pickle is damaged");
-      push_global(std::string(*module), std::string(*name));
-      return true;
+      return push_global(std::string(*module), std::string(*name));
     }
     if (opcode != 'R') return false;
     const PickleValue arguments = pop();
-    push(call(pop(), document_.items(arguments)));
-    return true;
+    return push(call(pop(), document_.items(arguments)));
   }
-  void push_global(const std::string& module, const std::string& name) {
+  bool push_global(const std::string& module, const std::string& name) {
     const std::string global = fmt::format("{}.{}", module, name);
     for (const NamedGlobal& known : kGlobals)
       if (known.name == global)

@@ -102,7 +102,7 @@ class PickleDocument {
     std::uint8_t depth;  // levels inside it, as far as they were there when it was filled
   };
   // Objects and values stand in blocks, because a vector that grows touches twice the memory.
-  static constexpr std::size_t kBlockBits = 14;
+  static constexpr std::size_t kBlockBits = 12;
   static constexpr std::size_t kBlock = std::size_t{1} << kBlockBits;
   Object& at(std::size_t index) const {
     return object_blocks_[index >> kBlockBits][index & (kBlock - 1)];

@@ -272,7 +272,7 @@ class SnapshotReader {
     at(device).entries.push_back(entry);
   }
 
-  // torch 2.5 wrote marks as entries: one frame, whose name is START or END and whose file the label.
+  // torch 2.5 wrote marks as entries with one frame: START or END is its name, the label its file.
   void read_old_mark(PickleValue value, std::int64_t at_ns, std::int64_t device) {
     const auto frames = document_.items(document_.member(value, frames_key_));
     if (frames.empty() || at_ns == kNoTime) return;

@@ -1,12 +1,14 @@
 #include "analysis/memory/memory_stats.h"
 
 #include "base/problems.h"
-#include "support/temporary_folder.h"
+#include "support/memory_source.h"
+#include "support/pickle_text.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 using namespace traceloom;
+using namespace std::string_literals;
 
 namespace {
 
@@ -135,22 +137,26 @@ TEST_CASE(
   CHECK(compare_memory_stats({file}, {.all = true}).size() == 3);
 }
 
-TEST_CASE("memory stats: are taken out of folders, patterns and files") {
-  const TemporaryFolder folder;
-  const std::string yaml = folder.write("stats/rank_0_memory_stats.yaml", "a: 1\n");
-  const std::string json = folder.write("stats/rank_1_memory_stats.json", "{}");
-  const std::string trace = folder.write("stats/rank0.json", "[]");
-  const std::string only = folder.write("more/rank_2_memory_stats.yml", "a: 1\n");
-  const std::string plain = folder.write("traces/rank0.json", "[]");
-  std::vector<std::string> arguments{folder.path("stats"), folder.path("more"),
-                                     folder.path("traces"), "2=x.json"};
-  std::vector<std::string> taken = take_memory_stats(arguments);
-  CHECK(taken == std::vector<std::string>{only, yaml, json});
-  CHECK(arguments == std::vector<std::string>{trace, folder.path("traces"), "2=x.json"});
-  arguments = {folder.path("stats") + "/rank_*_memory_stats.yaml", json};
-  taken = take_memory_stats(arguments);
-  CHECK(taken == std::vector<std::string>{yaml, json});
-  CHECK(arguments.empty());
+TEST_CASE("memory stats: a pickle says the same as YAML") {
+  MemorySource source(pickle(
+      dict({{"0.training_step.2.end", dict({{"npp_diff", PickleCode("G\x3f\xf8\0\0\0\0\0\0"s)},
+                                            {"rss", 123},
+                                            {"x", PickleCode("N"s)},
+                                            {"list", list({})},
+                                            {"time_ns", 5}})},
+            {"other", dict({})},
+            {"0.training_step.2.start", dict({{"rss", 23}})}})));
+  const PickleDocument document = read_pickle(source, "f.pickle");
+  CHECK(is_memory_stats(document));
+  const MemoryStatsFile file = read_memory_stats(document, "f.pickle");
+  CHECK(file.left_out == 2);
+  REQUIRE(file.snapshots.size() == 2);
+  CHECK(file.snapshots[0].at_end);
+  CHECK(file.snapshots[0].iteration == 2);
+  CHECK(file.snapshots[0].values == std::map<std::string, double>{{"npp_diff", 1.5}, {"rss", 123}});
+  CHECK(file.snapshots[1].values == std::map<std::string, double>{{"rss", 23}});
+  MemorySource none(pickle(dict({{"segments", list({})}})));
+  CHECK_FALSE(is_memory_stats(read_pickle(none, "f.pickle")));
 }
 
 TEST_CASE("memory stats: names say which values are bytes") {

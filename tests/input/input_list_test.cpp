@@ -279,6 +279,55 @@ TEST_CASE("input_list: pipes and stdin cannot be read again") {
   CHECK_FALSE(can_be_reread("-"));
 }
 
+TEST_CASE("input_list: files of other kinds are named, or taken") {
+  const TemporaryFolder folder;
+  const std::string trace = folder.write("run/rank0.json", "[]");
+  folder.write("run/rows.json", "[ [1, 2, 3, 4]]");
+  folder.write("run/fsdp_mem_rank_0_f_2.log", "Iteration 2 f Peak FSDP memory stats: \n");
+  folder.write("run/train.log", "hello");
+  folder.write("run/rank_0_memory_stats.json", "{}");
+  folder.write("run/a.pickle", "x");
+  folder.write("run/page.html", "<script>x([{\"base64\": \"\"}])");
+  folder.write("run/picture.html", "<html><title>GPU Memory Timeline HTML</title>");
+  folder.write("run/report.html", "<html>");
+  folder.write("run/jax.prof", "x");
+  const std::string only = folder.write("only/b.pkl.gz", "x");
+  const auto kinds_of = [](const OtherFiles& others) {
+    std::vector<std::pair<std::string, FileKind>> kinds;
+    for (const OtherFile& file : others.of_kind)
+      kinds.emplace_back(file.path.substr(file.path.rfind('/') + 1), file.kind);
+    return kinds;
+  };
+  using Kinds = std::vector<std::pair<std::string, FileKind>>;
+  const Kinds in_run{{"a.pickle", FileKind::pickle},
+                     {"fsdp_mem_rank_0_f_2.log", FileKind::tracker_report},
+                     {"jax.prof", FileKind::heap_profile},
+                     {"page.html", FileKind::pickle},
+                     {"picture.html", FileKind::memory_picture},
+                     {"rank_0_memory_stats.json", FileKind::memory_stats},
+                     {"rows.json", FileKind::memory_timeline}};
+  OtherFiles others;
+  CHECK(expand_inputs({folder.path("run")}, MissingFile::refuse, &others) ==
+        std::vector<Input>{{trace, std::nullopt}});
+  CHECK(kinds_of(others) == in_run);
+  CHECK_THROWS_WITH_AS(
+      expand_inputs({folder.path("only")}, MissingFile::refuse, &others),
+      (folder.path("only") +
+       ": the directory holds no trace (*.json, *.json.gz, *.json.zst or node_trace.*.log), but a "
+       "pickle (allocator snapshot or memory stats), which trace-stats memory reads")
+          .c_str(),
+      Error);
+  others = {.takes_memory = true};
+  CHECK(expand_inputs({folder.path("only"), "3=" + folder.path("run/a.pickle"), trace},
+                      MissingFile::refuse, &others) == std::vector<Input>{{trace, std::nullopt}});
+  REQUIRE(kinds_of(others) ==
+          Kinds{{"b.pkl.gz", FileKind::pickle}, {"a.pickle", FileKind::pickle}});
+  CHECK(others.of_kind[0].argument == 0);
+  CHECK_FALSE(others.of_kind[0].forced_rank.has_value());
+  CHECK(others.of_kind[1].argument == 1);
+  CHECK(others.of_kind[1].forced_rank == 3);
+}
+
 TEST_CASE("input_list: JSON files of a folder that are no traces are left out") {
   const TemporaryFolder folder;
   folder.write("rank0.json", R"({"traceEvents": [], "schemaVersion": 1})");

@@ -51,8 +51,8 @@ CLI::Option* add_inputs(CLI::App& app, std::vector<std::string>& inputs);
 // Returns the files that the arguments of `tool` stand for. With --keep-going a missing file is an
 // input that cannot be read. A note on stderr names files of folders that are no traces. Throws
 // UsageError for a file that is named twice.
-// What stands in `memory` reads files of memory: they are moved there, and no trace is needed beside
-// them; otherwise a note names those of folders, too.
+// A command that reads files about memory gives `memory`: they are moved there, and no trace is
+// needed. Otherwise a note names those of folders, too.
 std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::string>& arguments,
                                bool keep_going, std::vector<OtherFile>* memory = nullptr);
 // -o, --output FILE; - is stdout.

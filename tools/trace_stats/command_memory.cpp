@@ -78,7 +78,7 @@ void add_memory(CLI::App& app, Work& work) {
        .spread = true,
        .prepare =
            [arguments](RunRequest& request) {
-             arguments->reading = {request.threads, request.keep_going};
+             arguments->reading = {request.threads, request.keep_going, request.ranks};
            },
        .take_memory = [arguments](std::vector<OtherFile> files) { take(*arguments, files); },
        .more_inputs = [arguments] { return sides(*arguments); }},

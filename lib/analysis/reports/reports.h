@@ -227,8 +227,8 @@ struct MemoryOptions {
 };
 
 // The tables "operators", "peak" and "unfreed" have the operators that allocated the memory; "host"
-// has counters of memory, and "functions" memory stats (memory_stats.h) from "stats_files". Those of
-// snapshots, trackers and timelines are in add_memory_files().
+// has counters of memory, and "functions" memory stats (memory_stats.h) from "stats_files".
+// add_memory_files() has those of snapshots, trackers and timelines.
 //
 // CSV has the first table that is not empty. The run must have been read with details and samples.
 Report memory_report(const Run& run, const MemoryFiles& files, const MemoryOptions& options);

@@ -137,14 +137,23 @@ std::optional<std::int64_t> rank_in_name(std::string_view path) {
                                         : whole_number<std::int64_t>(stem.substr(last + 1));
 }
 
-MemoryFiles read_memory_files(const std::vector<OtherFile>& files, const MemoryReading& reading) {
+MemoryFiles read_memory_files(const std::vector<OtherFile>& found, const MemoryReading& reading) {
+  std::vector<OtherFile> files;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    files.push_back(found[i]);
+    files.back().forced_rank = rank_of(found[i], i);
+    if (!reading.ranks.empty() && !is_in(reading.ranks, *files.back().forced_rank))
+      files.pop_back();
+  }
   std::vector<ReadFile> read(files.size());
   std::atomic<std::size_t> next = 0;
-  const std::size_t most = std::min<std::size_t>(std::max(reading.threads, 1U), files.size());
+  const unsigned threads =
+      reading.threads == 0 ? std::thread::hardware_concurrency() : reading.threads;
+  const std::size_t most = std::min<std::size_t>(std::max(threads, 1U), files.size());
   {
-    std::vector<std::jthread> threads;
+    std::vector<std::jthread> others;
     for (std::size_t i = 1; i < most; ++i)
-      threads.emplace_back([&] { read_some(files, next, read); });
+      others.emplace_back([&] { read_some(files, next, read); });
     read_some(files, next, read);
   }
   MemoryFiles all;
@@ -156,7 +165,7 @@ MemoryFiles read_memory_files(const std::vector<OtherFile>& files, const MemoryR
         all.errors.push_back(fmt::format("left out {}", error.what()));
         continue;
       }
-    const std::int64_t rank = rank_of(files[i], i);
+    const std::int64_t rank = *files[i].forced_rank;
     MemoryFiles& one = read[i].files;
     for (SnapshotFile& snapshot : one.snapshots) snapshot.rank = rank;
     for (RankedReport& report : one.reports) report.rank = rank;

@@ -9,6 +9,7 @@
 #include "input/input_list.h"
 #include "memory/memory_reports.h"
 #include "memory/replay.h"
+#include "select/selection.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -52,8 +53,9 @@ struct MemoryFiles {
 };
 
 struct MemoryReading {
-  unsigned threads = 1;  // files that are read at once
+  unsigned threads = 1;  // files that are read at once; 0: as many as there are cores
   bool keep_going = false;
+  std::vector<NumberRange> ranks = {};  // those whose files are read; empty: all
 };
 
 // Throws Error for the first file that cannot be read, unless it keeps going.

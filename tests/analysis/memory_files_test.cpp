@@ -1,0 +1,118 @@
+#include "analysis/snapshots/memory_files.h"
+
+#include "base/problems.h"
+#include "support/pickle_text.h"
+#include "support/report_cells.h"
+#include "support/temporary_folder.h"
+
+#include <doctest/doctest.h>
+
+using namespace traceloom;
+
+namespace {
+
+PickleCode kept_stack(const char* function) {
+  return list({dict({{"name", function}, {"filename", "/a/x.py"}, {"line", 1}})});
+}
+
+// A snapshot of device `device` that holds `bytes` at x.py:1 f, and as much less at x.py:1 g.
+std::string snapshot_text(std::int64_t bytes, int device) {
+  const auto block = [](std::int64_t size, const char* function) {
+    return dict({{"size", size},
+                 {"requested_size", size},
+                 {"state", "active_allocated"},
+                 {"frames", kept_stack(function)}});
+  };
+  return pickle(
+      dict({{"segments",
+             list({dict({{"device", device},
+                         {"address", 4096},
+                         {"total_size", 10'000},
+                         {"blocks", list({block(bytes, "f"), block(10'000 - bytes, "g")})}})})},
+            {"device_traces", list({})}}));
+}
+
+Report report_of(const MemoryFiles& files, const MemoryFileOptions& options = {}) {
+  Report report("memory", Run{});
+  add_memory_files(files, options, report);
+  return report;
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("memory files: the rank in a name") {
+  CHECK(rank_in_name("a/cuda_alloc_rank_12.training_step.2.end.pickle") == 12);
+  CHECK(rank_in_name("rank0.4.memory_snapshot.pickle") == 0);
+  CHECK(rank_in_name("snapshot_oom_rank-3_full.pickle") == 3);
+  CHECK(rank_in_name("snapshot_7.pickle") == 7);
+  CHECK(rank_in_name("rank7/ranks_8.pickle") == 8);
+  CHECK_FALSE(rank_in_name("rank7/memory.pickle").has_value());
+}
+
+TEST_CASE("memory files: start and end of an iteration are a pair, the worst rank is first") {
+  const TemporaryFolder folder;
+  std::vector<OtherFile> found;
+  const auto add = [&](const std::string& name, std::int64_t bytes, int device) {
+    found.push_back({FileKind::pickle, folder.write(name, snapshot_text(bytes, device))});
+  };
+  add("cuda_alloc_rank_0.f.2.end.pickle", 7'000, 0);
+  add("cuda_alloc_rank_0.f.2.start.pickle", 4'000, 0);
+  add("cuda_alloc_rank_1.f.2.end.pickle", 2'000, 1);
+  const MemoryFiles files = read_memory_files(found, {.threads = 2});
+  REQUIRE(files.snapshots.size() == 3);
+  CHECK(files.snapshots[0].function == "f");
+  CHECK(files.snapshots[0].iteration == 2);
+  CHECK_FALSE(files.snapshots[0].is_start);
+  CHECK(files.snapshots[1].is_start);
+  CHECK(files.snapshots[2].rank == 1);
+  const Report report = report_of(files);
+  CHECK(report.headline ==
+        Lines{"Rank 0: GPU0 peaks at 9.8 KiB; x.py:1 f holds 70 % of it.",
+              "Rank 0: GPU0 has 2.9 KiB more at x.py:1 f in the second snapshot than in the "
+              "first."});
+  CHECK(report.notes ==
+        Lines{"ranks 0-1: no history: torch.cuda.memory._record_memory_history() was not on, so "
+              "the peak is what was there at the end"});
+  const std::vector<ReportRow> growth = rows_of(report, "growth");
+  REQUIRE(growth.size() == 2);
+  CHECK(number_in(growth[0], "before_bytes") == 4'000);
+  CHECK(number_in(growth[0], "after_bytes") == 7'000);
+  CHECK(number_in(growth[0], "difference_bytes") == 3'000);
+  CHECK(number_in(growth[1], "difference_bytes") == -3'000);
+  CHECK(rows_of(report, "places").size() == 4);
+  CHECK(number_in(rows_of(report, "places")[0], "least_bytes") == 2'000);
+}
+
+TEST_CASE("memory files: two named snapshots are a pair, also of two ranks") {
+  const TemporaryFolder folder;
+  const std::vector<OtherFile> found{
+      {FileKind::pickle, folder.write("rank5.pickle", snapshot_text(9'000, 0)), std::nullopt, 3},
+      {FileKind::pickle, folder.write("rank2.pickle", snapshot_text(9'500, 1)), std::nullopt, 4}};
+  const Report report = report_of(read_memory_files(found, {}), {.base = 3});
+  const std::vector<ReportRow> growth = rows_of(report, "growth");
+  REQUIRE(growth.size() == 2);
+  CHECK(number_in(growth[0], "rank") == 2);
+  CHECK(number_in(growth[0], "difference_bytes") == 500);
+}
+
+TEST_CASE("memory files: a file that cannot be read ends the reading, or is left out") {
+  const TemporaryFolder folder;
+  const std::string bad = folder.write("rank0.pickle", "hello");
+  const std::vector<OtherFile> found{
+      {FileKind::pickle, bad},
+      {FileKind::pickle, folder.write("rank1.pickle", snapshot_text(1, 0))}};
+  const std::string why = bad + ": byte 0: is no pickle of protocol 2 to 5";
+  CHECK_THROWS_WITH_AS(read_memory_files(found, {}), why.c_str(), Error);
+  const MemoryFiles files = read_memory_files(found, {.keep_going = true});
+  CHECK(files.snapshots.size() == 1);
+  CHECK(files.errors == Lines{"left out " + why});
+}
+
+TEST_CASE("memory files: failures in memory stats come with their rank") {
+  MemoryFiles files;
+  files.stats.push_back({.path = "s"});
+  files.stats[0].snapshots.push_back({3, "f", 1, true, {{"num_ooms", 2}, {"rss", 5}}});
+  CHECK(report_of(files).headline == Lines{"Rank 3: num_ooms is 2 in its memory stats."});
+}
