@@ -42,7 +42,7 @@ Devices sorted_devices(const MemoryFiles& files) {
   return devices;
 }
 
-// Returns the first device of each rank and number; of equal peaks the later file.
+// Returns the first device of each rank and number; of equal ones the later file.
 Devices shown_devices(const Devices& devices) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> places;
   Devices shown;
@@ -52,7 +52,8 @@ Devices shown_devices(const Devices& devices) {
         places.emplace(std::pair{device.file->rank, device.memory->device}, chosen.size());
     if (is_new)
       chosen.push_back(&device);
-    else if (device.memory->peak.requested == chosen[at->second]->memory->peak.requested)
+    else if (device.memory->ooms == chosen[at->second]->memory->ooms &&
+             device.memory->peak.requested == chosen[at->second]->memory->peak.requested)
       chosen[at->second] = &device;
   }
   for (const Device* const device : chosen) shown.push_back(*device);

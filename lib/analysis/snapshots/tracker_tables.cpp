@@ -102,6 +102,10 @@ std::vector<ModuleRow> module_rows(const MemoryFiles& files) {
   for (const ModuleRow& row : rows)
     if (row.row->device != "cpu") spreads[row.row->module].add(row.total(), row.of->rank);
   for (ModuleRow& row : rows) row.spread = spreads[row.row->module];
+  std::map<const RankedReport*, std::int64_t> highest;
+  for (const ModuleRow& row : rows) highest[row.of] = std::max(highest[row.of], row.total());
+  std::ranges::stable_sort(rows, std::greater(),
+                           [&](const ModuleRow& row) { return highest[row.of]; });
   return rows;
 }
 
