@@ -42,7 +42,12 @@ Devices sorted_devices(const MemoryFiles& files) {
   return devices;
 }
 
-// Returns the first device of each rank and number; of equal ones the later file.
+// The order of the snapshots of one rank: iterations, and in one its start before its end.
+auto moment_of(const SnapshotFile& file) {
+  return std::tuple(file.iteration.value_or(0), !file.is_start);
+}
+
+// Returns the first device of each rank and number; of equal ones the later.
 Devices shown_devices(const Devices& devices) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> places;
   Devices shown;
@@ -53,7 +58,8 @@ Devices shown_devices(const Devices& devices) {
     if (is_new)
       chosen.push_back(&device);
     else if (device.memory->ooms == chosen[at->second]->memory->ooms &&
-             device.memory->peak.requested == chosen[at->second]->memory->peak.requested)
+             device.memory->peak.requested == chosen[at->second]->memory->peak.requested &&
+             moment_of(*device.file) >= moment_of(*chosen[at->second]->file))
       chosen[at->second] = &device;
   }
   for (const Device* const device : chosen) shown.push_back(*device);
@@ -264,11 +270,6 @@ struct Pair {
   Device before;
   Device after;
 };
-
-// The order of the snapshots of one rank: iterations, and in one its start before its end.
-auto moment_of(const SnapshotFile& file) {
-  return std::tuple(file.iteration.value_or(0), !file.is_start);
-}
 
 std::vector<Pair> pairs_of(const MemoryFiles& files, const MemoryFileOptions& options) {
   using Key = std::tuple<std::int64_t, std::int64_t, std::string>;
