@@ -8,17 +8,20 @@ foreach(asset IN ITEMS "kPageStyle style" "kPageScript script")
   list(GET asset 0 name)
   list(GET asset 1 files)
   set(text "")
+  set(literals "")
   foreach(file IN LISTS ${files})
     file(READ ${folder}/${file} part)
+    # Lines that are only a comment, and indentation, are a quarter of the script.
+    string(REGEX REPLACE "\n *//[^\n]*" "" part "\n${part}")
+    string(REGEX REPLACE "\n +" "\n" part "${part}")
     string(APPEND text "${part}")
+    # A compiler need not take a literal of more than 65,536 bytes.
+    string(APPEND literals " + R\"asset(${part})asset\"")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${file})
   endforeach()
-  # Lines that are only a comment, and indentation, are a quarter of the script.
-  string(REGEX REPLACE "\n *//[^\n]*" "" text "${text}")
-  string(REGEX REPLACE "\n +" "\n" text "${text}")
   # The hash is that of the element's whole content.
   string(SHA256 hash "${text}")
-  string(APPEND definitions "const PageAsset ${name}{R\"asset(${text})asset\", \"${hash}\"};\n")
+  string(APPEND definitions "const PageAsset ${name}{std::string()${literals}, \"${hash}\"};\n")
 endforeach()
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/page_assets.cpp @ONLY CONTENT
 "#include \"page/assets.h\"

@@ -2,12 +2,13 @@
 // CMake writes their definitions (cmake/page_assets.cmake).
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace traceloom {
 
 struct PageAsset {
-  std::string_view text;
+  std::string text;
   std::string_view sha256;  // of the text, in lower-case hexadecimal digits
 };
 
