@@ -91,7 +91,7 @@ void collect_traces(const std::string& directory, std::set<FileId>& visited,
     else if (!entry.is_regular_file(ignored) && entry.exists(ignored))
       continue;
     else if (may_have_kind(name))
-      others.of_kind.push_back({.path = path});
+      others.of_kind.push_back({.path = path, .is_found = true});
     else if (is_trace_name(name))  // also a link to a missing file: opening it reports the reason
       traces.push_back(path);
     else if (is_nearly_trace_name(name))
@@ -112,7 +112,8 @@ std::vector<std::string> traces_below(const std::string& directory, OtherFiles* 
   std::erase_if(others.of_kind, [](const auto& file) { return file.kind == FileKind::unknown; });
   std::erase_if(found, [&](const std::string& path) {
     const JsonFile kind = json_file(path);
-    if (kind == JsonFile::rows) others.of_kind.push_back({FileKind::memory_timeline, path});
+    if (kind == JsonFile::rows)
+      others.of_kind.push_back({.kind = FileKind::memory_timeline, .path = path, .is_found = true});
     if (kind == JsonFile::other) other_files->no_traces.push_back(path);
     return kind != JsonFile::trace;
   });

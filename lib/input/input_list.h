@@ -55,6 +55,7 @@ struct OtherFile {
   std::string path;
   std::optional<std::int64_t> forced_rank = {};
   std::size_t argument = 0;  // the number of the argument that led to it
+  bool is_found = false;     // in a directory, by its name
 };
 struct OtherFiles {
   std::vector<std::string> no_traces = {};

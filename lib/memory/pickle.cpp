@@ -549,8 +549,9 @@ class PickleReader {
     for (const NamedGlobal& known : kGlobals)
       if (known.name == global)
         return push(PickleValue(Tag::callable, static_cast<std::int64_t>(known.callable)));
-    refuse(fmt::format("the global {} is refused: code of a file is never run",
-                       global.substr(0, 2 * kLongestName)));
+    throw NoMemoryFile(name_, opcode_at_,
+                       fmt::format("the global {} is refused: code of a file is never run",
+                                   global.substr(0, 2 * kLongestName)));
   }
   // Makes the dictionary that a call of one of the known globals stands for.
   PickleValue call(PickleValue callable, std::span<const PickleValue> arguments) {

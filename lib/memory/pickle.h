@@ -12,6 +12,7 @@
 // Values are a graph: parts are shared, and a list may hold itself. So nobody walks all of it.
 #pragma once
 
+#include "base/problems.h"
 #include "base/string_table.h"
 #include "input/byte_source.h"
 
@@ -30,6 +31,12 @@ inline constexpr std::uint8_t kDeepestPickle = 64;  // levels of values in value
 inline constexpr std::size_t kLongestPickleText = std::size_t{16} << 20;
 
 // A value of a document in 8 bytes: its tag, and a small number or a place in the document.
+// A pickle of something else than memory.
+class NoMemoryFile : public Error {
+ public:
+  using Error::Error;
+};
+
 class PickleValue {
  public:
   enum class Tag : std::uint8_t {
@@ -124,7 +131,8 @@ class PickleDocument {
 
 // Reads the source to its end. Throws Error with the byte at which the pickle is refused: what is
 // cut, an opcode or global outside of the subset, and what is deeper or larger than any real file.
-// `name` is for messages. Takes memory for at most 64 MiB and four times the bytes that were read.
+// `name` is for messages. Takes memory for at most 64 MiB and four times the bytes that were read; what one
+// buffer of the file makes (at most 16 MiB of it) is counted at its end.
 PickleDocument read_pickle(ByteSource& source, const std::string& name);
 
 // True for the first bytes of a pickle of protocol 2 or above.

@@ -119,11 +119,22 @@ class SnapshotReader {
  private:
   PickleValue of(PickleValue dict, const char* key) const { return document_.member(dict, key); }
 
+  // Segments, blocks and entries are objects of their own, with a few members each: a file in which
+  // one stands many times would take memory and time without a limit.
+  void count(PickleValue part) {
+    constexpr std::size_t kMostMembers = 1000;
+    if (++parts_ > document_.objects())
+      throw Error(name_, "has a segment, block or entry of its history several times");
+    if (document_.size(part) > kMostMembers)
+      throw Error(name_, fmt::format("has a segment, block, entry or frame of more than {} members",
+                                     kMostMembers));
+  }
+
   PickleValue required_list(const char* key) const {
     const PickleValue list = of(document_.root(), key);
     if (!document_.is_list(list))
-      throw Error(name_, fmt::format("is no allocator snapshot: {} is {}, not a list", key,
-                                     list.is_none() ? "missing" : document_.kind(list)));
+      throw NoMemoryFile(name_, fmt::format("is no allocator snapshot: {} is {}, not a list", key,
+                                            list.is_none() ? "missing" : document_.kind(list)));
     return list;
   }
 
@@ -151,6 +162,7 @@ class SnapshotReader {
     if (!document_.is_dict(frame)) return kNoStack;
     std::uint32_t& number = frame_of_[frame.index()];
     if (number != kNoStack) return number;
+    count(frame);
     const MemoryFrame read = read_frame(frame);
     number = frame_ids_.intern(fmt::format("{}\n{}\n{}", read.function, read.file, read.line));
     if (number == frames_.size()) frames_.push_back(read);
@@ -187,6 +199,7 @@ class SnapshotReader {
   // --- segments
 
   void read_segment(PickleValue value) {
+    count(value);
     MemorySegment segment;
     const auto address = document_.address(of(value, "address"));
     const auto total = bytes(of(value, "total_size"));
@@ -209,6 +222,7 @@ class SnapshotReader {
 
   // Blocks follow each other; torch 2.0 has no addresses.
   void read_block(PickleValue value, std::uint64_t& next, MemorySegment& segment) {
+    count(value);
     MemoryBlock block;
     const auto size = bytes(of(value, "size"));
     const auto state = document_.text(of(value, "state")).value_or("");
@@ -243,6 +257,7 @@ class SnapshotReader {
   }
 
   void read_entry(PickleValue value, std::int64_t device) {
+    count(value);
     const auto name = document_.text(document_.member(value, action_key_));
     if (!name) {
       ++snapshot_.left_out;
@@ -305,6 +320,7 @@ class SnapshotReader {
       found->second.marks.push_back({*time * 1000, *stage == "START", std::string(*name)});
   }
 
+  std::size_t parts_ = 0;
   const PickleDocument& document_;
   const std::string& name_;
   Snapshot snapshot_;

@@ -179,8 +179,15 @@ class TrackerReader {
       return;
     }
     if (section_ == Section::modules) report_.is_rounded |= !amount.ends_with(" B");
+    constexpr std::size_t kMostKinds = 100;  // a tracker has 13
     auto found = std::ranges::find(report_.kinds, kind);
-    if (found == report_.kinds.end()) found = report_.kinds.insert(found, std::string(kind));
+    if (found == report_.kinds.end()) {
+      if (report_.kinds.size() == kMostKinds) {
+        ++report_.left_out;
+        return;
+      }
+      found = report_.kinds.insert(found, std::string(kind));
+    }
     const auto index = static_cast<std::size_t>(found - report_.kinds.begin());
     if (row_.bytes.size() <= index) row_.bytes.resize(index + 1);
     const auto value = static_cast<std::int64_t>(*bytes);

@@ -1,6 +1,7 @@
 #include "analysis/snapshots/memory_files.h"
 
 #include "base/problems.h"
+#include "memory/pickle.h"
 #include "support/pickle_text.h"
 #include "support/report_cells.h"
 #include "support/temporary_folder.h"
@@ -49,6 +50,30 @@ TEST_CASE("memory files: the rank in a name") {
   CHECK(rank_in_name("snapshot_7.pickle") == 7);
   CHECK(rank_in_name("rank7/ranks_8.pickle") == 8);
   CHECK_FALSE(rank_in_name("rank7/memory.pickle").has_value());
+  CHECK_FALSE(rank_in_name("node1_Nov_29_18_44_44.pickle").has_value());
+}
+
+TEST_CASE(
+    "memory files: what a folder has of other pickles is left out, and named ones are refused") {
+  const TemporaryFolder folder;
+  OtherFile file{FileKind::pickle, folder.write("words.pkl", pickle(dict({{"hello", 1}})))};
+  const std::string why = file.path + ": is no allocator snapshot: segments is missing, not a list";
+  CHECK_THROWS_WITH_AS(read_memory_files({file}, {}), why.c_str(), NoMemoryFile);
+  file.is_found = true;
+  const MemoryFiles files = read_memory_files({file}, {});
+  CHECK(files.notes == Lines{"left out " + why});
+  CHECK_FALSE(files.has_loss());
+}
+
+TEST_CASE("memory files: one segment many times is refused, before it takes memory") {
+  const TemporaryFolder folder;
+  using namespace std::string_literals;
+  std::string text = "\x80\x02}(X\x08\0\0\0segments](}q\0"s;
+  for (int i = 0; i < 9; ++i) text += "h\0"s;
+  text += "eX\x0d\0\0\0device_traces]u."s;
+  const std::string path = folder.write("rank0.pickle", text);
+  const std::string why = path + ": has a segment, block or entry of its history several times";
+  CHECK_THROWS_WITH_AS(read_memory_files({{FileKind::pickle, path}}, {}), why.c_str(), Error);
 }
 
 TEST_CASE("memory files: start and end of an iteration are a pair, the worst rank is first") {

@@ -84,6 +84,8 @@ RunRequest make_request(const Options& options) {
   std::vector<OtherFile> memory;
   request.inputs = find_inputs(kToolName, options.inputs, options.keep_going,
                                options.take_memory ? &memory : nullptr);
+  for (const OtherFile& file : memory)
+    refuse_input_as_output({{file.path, std::nullopt}}, options.output);
   if (options.take_memory) options.take_memory(std::move(memory));
   return request;
 }
@@ -171,7 +173,7 @@ ExitCode run_analysis(const Options& options, const Analysis& analysis) {
   if (!is_silent) write_output(options.output, text, !answer.text && is_for_people(options.format));
   if (options.is_page && options.output != "-") say_page(options.output);
   if (options.after) options.after();
-  if (answer.is_no || (loss && options.strict)) return ExitCode::no;
+  if (answer.is_no || ((loss || answer.is_loss) && options.strict)) return ExitCode::no;
   return answer.is_unknown ? ExitCode::trouble : ExitCode::done;
 }
 

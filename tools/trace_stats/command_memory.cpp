@@ -84,7 +84,9 @@ void add_memory(CLI::App& app, Work& work) {
        .more_inputs = [arguments] { return sides(*arguments); }},
       [arguments](const Run& run) {
         const MemoryFiles files = read_memory_files(arguments->files, arguments->reading);
-        return Answer{memory_report(run, files, arguments->options)};
+        Answer answer{memory_report(run, files, arguments->options)};
+        answer.is_loss = files.has_loss();
+        return answer;
       });
   MemoryOptions& options = arguments->options;
   command->add_option("--base", arguments->base, "The snapshot before, for growth by place")

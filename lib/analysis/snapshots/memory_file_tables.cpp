@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -127,17 +126,13 @@ Table place_table(const Devices& devices) {
   using enum ColumnKind;
   using enum Readers;
   std::map<std::string_view, Spread> spreads;
-  std::map<std::string_view, std::set<std::int64_t>> holders;
-  std::set<std::int64_t> ranks;
   for (const Device& device : devices) {
-    ranks.insert(device.file->rank);
-    for (const PlaceMemory& place : device.memory->places) {
-      spreads[place.place].add(place.at_peak, device.file->rank);
-      holders[place.place].insert(device.file->rank);
-    }
+    std::map<std::string_view, std::int64_t> sums;  // a place may have several categories
+    for (const PlaceMemory& place : device.memory->places) add_to(sums[place.place], place.at_peak);
+    for (const auto& [place, sum] : sums) spreads[place].add(sum, device.file->rank);
   }
   for (auto& [place, spread] : spreads)
-    if (holders[place].size() < ranks.size()) spread.least = 0;
+    if (static_cast<std::size_t>(spread.ranks) < devices.size()) spread.least = 0;
   const bool are_several = devices.size() > 1;
   const ColumnsOf<PlaceRow> columns{
       {"rank", "Rank", count, [](auto& of) { return of.device->file->rank; }},
@@ -283,7 +278,16 @@ std::vector<Pair> pairs_of(const MemoryFiles& files, const MemoryFileOptions& op
     }
   std::vector<Pair> pairs;
   // Two snapshots that were named are a pair, also of two ranks.
-  if (sides[0].size() == 1 && sides[1].size() == 1) return {{sides[0][0], sides[1][0]}};
+  const auto is_one_file = [](const std::vector<Device>& side) {
+    return !side.empty() && side.front().file == side.back().file;
+  };
+  if (is_one_file(sides[0]) && is_one_file(sides[1])) {
+    if (sides[0].size() == 1 && sides[1].size() == 1) return {{sides[0][0], sides[1][0]}};
+    for (const Device& before : sides[0])
+      for (const Device& after : sides[1])
+        if (before.memory->device == after.memory->device) pairs.push_back({before, after});
+    return pairs;
+  }
   for (const auto& [key, devices] : by_device) {
     const auto is_before = [&](const Device& a, const Device& b) {
       if (options.base && a.file->argument != b.file->argument)
@@ -390,7 +394,7 @@ std::string oom_line(const Device& device) {
   else if (device.file->expandable_segments.value_or(false))
     line += ", so it is fragmented, though expandable_segments is on";
   else
-    line += ", so it is fragmented; expandable_segments:True would have joined them";
+    line += ", so it is fragmented; expandable_segments:True may have joined them";
   const std::string holders = holders_at_end(device);
   return line + (holders.empty() ? "." : fmt::format(". Largest holders: {}.", holders));
 }
@@ -464,11 +468,11 @@ void add_snapshot_notes(const MemoryFiles& files, Report& report) {
     say(file, file.left_out, "part", "of another form left out");
     say(file, file.trailing_bytes, "byte", "after the end of the pickle not read");
     for (const MemoryAnswer& memory : file.devices) {
-      say(file, memory.contradictions, "entry of the history",
-          "do not match the blocks or each other: sums of the past are not sure");
+      say(file, memory.contradictions, "entry",
+          "of the history against the blocks or each other: sums of the past are not sure");
       say(file, memory.unknown_actions, "entry", "of an unknown kind");
       say(file, memory.checks - memory.checks_that_fit, "mark",
-          "of what was active do not match the history");
+          "of what was active against the history");
       if (memory.ooms > memory.out_of_memory.size())
         say(file, memory.ooms, "time", "out of memory; the last ones are shown");
     }
@@ -494,6 +498,7 @@ void add_memory_files(const MemoryFiles& files, const MemoryFileOptions& options
   add("growth", "Growth between two snapshots", growth_table(growth), kPlacesForPeople);
   add_snapshot_notes(files, report);
   add_trackers(files, report);
+  for (const std::string& note : files.notes) report.notes.push_back(note);
   for (const std::string& error : files.errors) report.notes.push_back(error);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/ascii.h"
 #include "base/problems.h"
+#include "base/units.h"
 #include "input/byte_source.h"
 #include "memory/pickle.h"
 
@@ -69,7 +70,8 @@ void read_pickle_file(const OtherFile& found, MemoryFiles& files) {
   const std::string& path = found.path;
   const std::string head = first_bytes(path);
   std::unique_ptr<ByteSource> source = open_any(path);
-  const bool is_page = head.starts_with('<');
+  const std::size_t begin = head.find_first_not_of(" \n\r\t");
+  const bool is_page = begin != head.npos && head[begin] == '<';
   if (is_page) source = embedded_pickle(std::move(source), path);
   if (const auto foreign = sniff_foreign(head); foreign && !is_page && !is_pickle(head))
     throw Error(path, fmt::format("is {}, no pickle of protocol 2 to 5", foreign->what));
@@ -110,10 +112,8 @@ void read_some(const std::vector<OtherFile>& files, std::atomic<std::size_t>& ne
     }
 }
 
-// The rank of a file that does not say it is its place in the order of all files.
-std::int64_t rank_of(const OtherFile& file, std::size_t place) {
-  if (file.forced_rank) return *file.forced_rank;
-  return rank_in_name(file.path).value_or(static_cast<std::int64_t>(place));
+std::optional<std::int64_t> known_rank(const OtherFile& file) {
+  return file.forced_rank ? file.forced_rank : rank_in_name(file.path);
 }
 
 template <class List>
@@ -133,18 +133,29 @@ std::optional<std::int64_t> rank_in_name(std::string_view path) {
   }
   const std::string_view stem = std::string_view(name).substr(0, name.find('.'));
   const std::size_t last = stem.rfind('_');
-  return last == std::string_view::npos ? std::nullopt
-                                        : whole_number<std::int64_t>(stem.substr(last + 1));
+  // "host_Nov_29_18_44_44" ends with a time.
+  if (last == std::string_view::npos || last == 0 || is_digit(stem[last - 1])) return std::nullopt;
+  return whole_number<std::int64_t>(stem.substr(last + 1));
 }
 
 MemoryFiles read_memory_files(const std::vector<OtherFile>& found, const MemoryReading& reading) {
   std::vector<OtherFile> files;
+  MemoryFiles all;
+  std::size_t guessed = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     files.push_back(found[i]);
-    files.back().forced_rank = rank_of(found[i], i);
+    const std::optional<std::int64_t> rank = known_rank(found[i]);
+    if (!rank) ++guessed;
+    // The rank of a file that does not say it is its place in the order of all files.
+    files.back().forced_rank = rank.value_or(static_cast<std::int64_t>(i));
     if (!reading.ranks.empty() && !is_in(reading.ranks, *files.back().forced_rank))
       files.pop_back();
   }
+  if (guessed > 0 && found.size() > 1)
+    all.notes.push_back(
+        fmt::format("{} without a rank in the name: it is the place in the list; "
+                    "RANK=FILE says it",
+                    count_of(guessed, "file")));
   std::vector<ReadFile> read(files.size());
   std::atomic<std::size_t> next = 0;
   const unsigned threads =
@@ -156,10 +167,14 @@ MemoryFiles read_memory_files(const std::vector<OtherFile>& found, const MemoryR
       others.emplace_back([&] { read_some(files, next, read); });
     read_some(files, next, read);
   }
-  MemoryFiles all;
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (read[i].error) try {
         std::rethrow_exception(read[i].error);
+      } catch (const NoMemoryFile& error) {
+        if (!files[i].is_found && !reading.keep_going) throw;
+        (files[i].is_found ? all.notes : all.errors)
+            .push_back(fmt::format("left out {}", error.what()));
+        continue;
       } catch (const Error& error) {
         if (!reading.keep_going) throw;
         all.errors.push_back(fmt::format("left out {}", error.what()));

@@ -11,6 +11,7 @@
 #include "memory/replay.h"
 #include "select/selection.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -50,6 +51,13 @@ struct MemoryFiles {
   std::vector<RankedTimeline> timelines;
   std::vector<MemoryStatsFile> stats;
   std::vector<std::string> errors;  // with keep_going: why files were left out
+  std::vector<std::string> notes;   // files of a folder that hold no memory, and guessed ranks
+
+  bool has_loss() const {
+    return !errors.empty() || std::ranges::any_of(snapshots, [](const SnapshotFile& file) {
+      return file.left_out > 0 || file.trailing_bytes > 0;
+    });
+  }
 };
 
 struct MemoryReading {

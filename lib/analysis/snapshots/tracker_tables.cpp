@@ -40,7 +40,8 @@ std::vector<KindRow> kind_rows(const MemoryFiles& files) {
       rows.push_back({key.first, key.second, kind, bytes, total, {}});
       if (key.second != "cpu") spreads[kind].add(bytes, key.first);
     }
-  for (KindRow& row : rows) row.spread = spreads[row.kind];
+  for (KindRow& row : rows)
+    if (row.device != "cpu") row.spread = spreads[row.kind];
   std::ranges::stable_sort(rows, std::greater(), [](const KindRow& row) {
     return std::pair{row.total, row.peak};
   });
@@ -85,7 +86,11 @@ struct ModuleRow {
 
 std::vector<ModuleRow> module_rows(const MemoryFiles& files) {
   std::vector<ModuleRow> rows;
-  std::map<std::string_view, Spread> spreads;
+  using Key = std::tuple<std::string_view, std::string_view, std::int64_t>;
+  std::map<Key, Spread> spreads;
+  const auto key_of = [](const ModuleRow& row) {
+    return Key(row.row->module, row.of->report.function, row.of->report.iteration);
+  };
   for (const RankedReport& one : files.reports) {
     std::map<std::pair<std::string_view, std::string_view>, std::size_t> places;
     for (const TrackerRow& row : one.report.modules) {
@@ -100,8 +105,9 @@ std::vector<ModuleRow> module_rows(const MemoryFiles& files) {
     }
   }
   for (const ModuleRow& row : rows)
-    if (row.row->device != "cpu") spreads[row.row->module].add(row.total(), row.of->rank);
-  for (ModuleRow& row : rows) row.spread = spreads[row.row->module];
+    if (row.row->device != "cpu") spreads[key_of(row)].add(row.total(), row.of->rank);
+  for (ModuleRow& row : rows)
+    if (row.row->device != "cpu") row.spread = spreads[key_of(row)];
   std::map<const RankedReport*, std::int64_t> highest;
   for (const ModuleRow& row : rows) highest[row.of] = std::max(highest[row.of], row.total());
   std::ranges::stable_sort(rows, std::greater(),
