@@ -131,8 +131,9 @@ class PickleDocument {
 
 // Reads the source to its end. Throws Error with the byte at which the pickle is refused: what is
 // cut, an opcode or global outside of the subset, and what is deeper or larger than any real file.
-// `name` is for messages. Takes memory for at most 64 MiB and four times the bytes that were read; what one
-// buffer of the file makes (at most 16 MiB of it) is counted at its end.
+// `name` is for messages.
+// Takes memory for at most 64 MiB and four times the bytes that were read; what one buffer of the
+// file makes, at most 16 MiB of it, is counted at its end.
 PickleDocument read_pickle(ByteSource& source, const std::string& name);
 
 // True for the first bytes of a pickle of protocol 2 or above.
