@@ -31,13 +31,12 @@ struct Device {
 using Devices = std::vector<Device>;
 
 Devices sorted_devices(const MemoryFiles& files) {
-  std::vector<std::pair<std::tuple<bool, std::int64_t, std::int64_t>, Device>> found;
-  for (const SnapshotFile& file : files.snapshots)
-    for (const MemoryAnswer& memory : file.devices)
-      found.push_back({{memory.ooms > 0, memory.peak.requested, -file.rank}, {&file, &memory}});
-  std::ranges::stable_sort(found, std::greater(), [](const auto& one) { return one.first; });
   Devices devices;
-  for (const auto& [key, device] : found) devices.push_back(device);
+  for (const SnapshotFile& file : files.snapshots)
+    for (const MemoryAnswer& memory : file.devices) devices.push_back({&file, &memory});
+  std::ranges::stable_sort(devices, std::greater(), [](const Device& one) {
+    return std::tuple(one.memory->ooms > 0, one.memory->peak.requested, -one.file->rank);
+  });
   return devices;
 }
 
@@ -50,18 +49,16 @@ auto moment_of(const SnapshotFile& file) {
 Devices shown_devices(const Devices& devices) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> places;
   Devices shown;
-  std::vector<const Device*> chosen;
   for (const Device& device : devices) {
     const auto [at, is_new] =
-        places.emplace(std::pair{device.file->rank, device.memory->device}, chosen.size());
-    if (is_new)
-      chosen.push_back(&device);
-    else if (device.memory->ooms == chosen[at->second]->memory->ooms &&
-             device.memory->peak.requested == chosen[at->second]->memory->peak.requested &&
-             moment_of(*device.file) >= moment_of(*chosen[at->second]->file))
-      chosen[at->second] = &device;
+        places.emplace(std::pair{device.file->rank, device.memory->device}, shown.size());
+    if (is_new) shown.push_back(device);
+    Device& chosen = shown[at->second];
+    if (device.memory->ooms == chosen.memory->ooms &&
+        device.memory->peak.requested == chosen.memory->peak.requested &&
+        moment_of(*device.file) >= moment_of(*chosen.file))
+      chosen = device;
   }
-  for (const Device* const device : chosen) shown.push_back(*device);
   return shown;
 }
 

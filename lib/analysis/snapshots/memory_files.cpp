@@ -5,13 +5,12 @@
 #include "base/units.h"
 #include "input/byte_source.h"
 #include "memory/pickle.h"
+#include "run/run.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
-#include <thread>
 #include <utility>
 
 namespace traceloom {
@@ -29,7 +28,7 @@ std::optional<std::int64_t> number_at(std::string_view text, std::size_t at) {
   return at < text.size() ? whole_number<std::int64_t>(text.substr(at, end - at)) : std::nullopt;
 }
 
-// What one file gave: one of the lists has one element.
+// A file gives one element of one of the lists, or an error.
 struct ReadFile {
   MemoryFiles files;
   std::exception_ptr error;
@@ -102,16 +101,6 @@ void read_one(const OtherFile& found, MemoryFiles& files) {
   }
 }
 
-// Reads files until none is left; the threads share the number of the next one.
-void read_some(const std::vector<OtherFile>& files, std::atomic<std::size_t>& next,
-               std::vector<ReadFile>& read) {
-  for (std::size_t i = next++; i < files.size(); i = next++) try {
-      read_one(files[i], read[i].files);
-    } catch (...) {
-      read[i].error = std::current_exception();
-    }
-}
-
 std::optional<std::int64_t> known_rank(const OtherFile& file) {
   return file.forced_rank ? file.forced_rank : rank_in_name(file.path);
 }
@@ -157,16 +146,13 @@ MemoryFiles read_memory_files(const std::vector<OtherFile>& found, const MemoryR
                     "RANK=FILE says it",
                     count_of(guessed, "file")));
   std::vector<ReadFile> read(files.size());
-  std::atomic<std::size_t> next = 0;
-  const unsigned threads =
-      reading.threads == 0 ? std::thread::hardware_concurrency() : reading.threads;
-  const std::size_t most = std::min<std::size_t>(std::max(threads, 1U), files.size());
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < most; ++i)
-      others.emplace_back([&] { read_some(files, next, read); });
-    read_some(files, next, read);
-  }
+  for_each_parallel(files.size(), reading.threads, [&](std::size_t i) {
+    try {
+      read_one(files[i], read[i].files);
+    } catch (...) {
+      read[i].error = std::current_exception();
+    }
+  });
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (read[i].error) try {
         std::rethrow_exception(read[i].error);

@@ -32,14 +32,15 @@ std::vector<KindRow> kind_rows(const MemoryFiles& files) {
     }
   std::vector<KindRow> rows;
   std::map<std::string, Spread> spreads;
-  for (const auto& [key, best] : peaks)
+  for (const auto& [key, best] : peaks) {
+    const std::int64_t total = bytes_of(*best.first, *best.second, kTotalKind);
     for (const std::string& kind : best.first->kinds) {
       const std::int64_t bytes = bytes_of(*best.first, *best.second, kind);
-      const std::int64_t total = bytes_of(*best.first, *best.second, kTotalKind);
       if (kind == kTotalKind || bytes == 0) continue;
       rows.push_back({key.first, key.second, kind, bytes, total, {}});
       if (key.second != "cpu") spreads[kind].add(bytes, key.first);
     }
+  }
   for (KindRow& row : rows)
     if (row.device != "cpu") row.spread = spreads[row.kind];
   std::ranges::stable_sort(rows, std::greater(), [](const KindRow& row) {
@@ -142,7 +143,7 @@ Table module_table(const std::vector<ModuleRow>& rows) {
   return table;
 }
 
-// All states of all modules, with each kind, for programs.
+// Programs get all states of all modules, with each kind.
 std::string module_states_json(const MemoryFiles& files) {
   std::string text;
   JsonWriter json(text);

@@ -1,4 +1,4 @@
-// What the tables of files about memory share.
+// The tables of files about memory share these words and the spread over ranks.
 #pragma once
 
 #include "analysis/snapshots/memory_files.h"

@@ -50,13 +50,12 @@ std::string longest_of(AccountRow row, const Findings& found, const std::string&
   return name_in_row(longest->first, longest->second, found.account[row]);
 }
 
-// Only `ops` has the own time of operators, and only those of torch.
-Cure own_time_cure(const std::string& name) {
-  return {"a faster " + short_name(name), name.find("::") == name.npos ? "summarize" : "ops"};
-}
-
 Cure compute_cure(const Findings& found) {
-  if (!found.devices) return own_time_cure(found.account[AccountRow::host_operator].longest().name);
+  if (!found.devices) {
+    // Only `ops` has the own time of operators, and only those of torch.
+    const std::string name = found.account[AccountRow::host_operator].longest().name;
+    return {"a faster " + short_name(name), name.find("::") == name.npos ? "summarize" : "ops"};
+  }
   const std::string& kernel = found.facts.longest;
   std::string text = "a faster " + short_name(kernel_name(kernel));
   const WorkType type = work_type("", kernel);
@@ -147,7 +146,7 @@ Cure communication_cure(const Findings& found) {
     return {"overlap of messages between stages with computing", "comm"};
   if (!found.trains && !stages.is_pipeline)
     return {"fewer and larger collectives, overlap with computing", "comm"};
-  // What takes this long is no matter of too small messages.
+  // Messages that take this long are not too small.
   const AccountSum& sum = found.account[AccountRow::communication];
   if (sum.ns - std::min(stages.wait_ns, sum.ns) >= kLargeMessage * static_cast<std::int64_t>(sum.n))
     return {"overlap with the backward pass, lower precision of what is sent, a faster network",
