@@ -32,6 +32,24 @@ struct Input {
   }
 };
 
+// OtherFiles holds what expand_inputs() leaves out of directories, and files of memory.
+struct OtherFile {
+  FileKind kind = FileKind::unknown;
+  std::string path;
+  std::optional<std::int64_t> forced_rank = {};
+  std::size_t argument = 0;  // the number of the argument that led to it
+  bool is_found = false;     // in a directory, by its name
+};
+struct OtherFiles {
+  std::vector<std::string> no_traces = {};
+  // Names that end nearly like those of traces: .JSON, .trace, .json.xz; they are always left out.
+  std::vector<std::string> other_names = {};
+  std::vector<OtherFile> of_kind = {};  // files of directories that are of a kind
+  // Files of memory that an argument or pattern names are appended there, too, and a directory of
+  // them needs no trace; the result may be empty.
+  bool takes_memory = false;
+};
+
 // Expands each argument by these rules:
 // 1. A file stands for itself.
 // 2. A directory stands for the *.json, *.json.gz, *.json.zst and node_trace.*.log files in it and
@@ -49,23 +67,7 @@ struct Input {
 // nothing, a directory holds no trace or a path does not exist; with MissingFile::keep such a path
 // stays in the list, so that opening it fails later and the caller can go on without it.
 //
-// With `other_files`, a file of a directory that is JsonFile::other is left out and appended there.
-struct OtherFile {
-  FileKind kind = FileKind::unknown;
-  std::string path;
-  std::optional<std::int64_t> forced_rank = {};
-  std::size_t argument = 0;  // the number of the argument that led to it
-  bool is_found = false;     // in a directory, by its name
-};
-struct OtherFiles {
-  std::vector<std::string> no_traces = {};
-  // Names that end nearly like those of traces: .JSON, .trace, .json.xz; they are always left out.
-  std::vector<std::string> other_names = {};
-  std::vector<OtherFile> of_kind = {};  // files of directories that are of a kind
-  // Files of memory that an argument or pattern names are appended there, too, and a directory of
-  // them needs no trace; the result may be empty.
-  bool takes_memory = false;
-};
+// A call with `other_files` leaves out JsonFile::other of a directory, and appends it there.
 enum class MissingFile : std::uint8_t { refuse, keep };
 std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
                                  MissingFile missing = MissingFile::refuse,
