@@ -107,6 +107,20 @@ struct Collective {
   double bus_gbps() const;
 };
 
+// Both ends of a message: of separate sends and receives, and of those in one batched kernel.
+struct Message {
+  ProcessGroup group;
+  std::int64_t from = kNoId;  // global rank
+  std::int64_t to = kNoId;
+  CollectivePart sent;
+  CollectivePart received;
+  std::int64_t bytes = 0;        // 0: not known
+  std::int64_t transfer_ns = 0;  // the time in which data moved, after both were there
+  // No event names both ends: they follow from the order of the messages, and from the times at
+  // which pieces end.
+  bool is_inferred = false;
+};
+
 // How many parts are special.
 struct PartCounts {
   std::uint64_t by_operator = 0;     // their bytes come from the operator that launched them
@@ -119,6 +133,7 @@ struct MatchedCollectives : PartCounts {
   std::vector<Collective> matched;  // collectives of at least two ranks, by the time of the first
                                     // part
   std::vector<Collective> single;   // pieces of one rank: without a match, sends and receives
+  std::vector<Message> messages;    // sends whose receive is known, by the begin of the send
   std::uint64_t left_over = 0;      // parts without a match on another rank of the group
   std::uint64_t lone_messages = 0;  // sends and receives whose other end is not known
 };
