@@ -103,6 +103,10 @@ bool is_found(const std::vector<NamePattern>& patterns, std::string_view name) {
 NamePattern::NamePattern(const std::string& expression)
     : expression_(expression), regex_(compile(expression)) {}
 
+NamePattern NamePattern::exactly(std::string_view name) {
+  return NamePattern("^" + RE2::QuoteMeta({name.data(), name.size()}) + "$");
+}
+
 bool NamePattern::found_in(std::string_view name) const {
   return RE2::PartialMatch({name.data(), name.size()}, *regex_);
 }

@@ -101,6 +101,8 @@ class NamePattern {
  public:
   // Throws UsageError with the reason: "'gemm(' is not a regular expression: missing ): gemm(".
   explicit NamePattern(const std::string& expression);
+  // Finds that name alone.
+  static NamePattern exactly(std::string_view name);
 
   bool found_in(std::string_view name) const;
   const std::string& expression() const { return expression_; }

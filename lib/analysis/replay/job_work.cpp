@@ -1,0 +1,244 @@
+#include "analysis/replay/job_work.h"
+
+#include "analysis/devices/device_work.h"
+#include "analysis/waits/step_roles.h"
+#include "analysis/work/work_names.h"
+#include "base/arithmetic.h"
+#include "run/launches.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace traceloom {
+namespace {
+
+void find_blocks(const Run& run, const RankEvents& rank, RankWork& work) {
+  std::map<std::uint32_t, std::pair<std::int64_t, bool>> kinds;  // by label
+  rank.for_each_call([&](const CallSpan& call) {
+    const auto [kind, is_new] = kinds.try_emplace(call.label);
+    if (is_new) {
+      const std::string_view name = run.labels.name(call.label);
+      kind->second = {least_blocking_ns(name),
+                      name.find("DeviceSynchronize") != std::string_view::npos ||
+                          name.find("CtxSynchronize") != std::string_view::npos};
+    }
+    if (call.end_ns - call.start_ns >= kind->second.first)
+      work.blocks.push_back({call.interval(), kind->second.second});
+  });
+  std::ranges::sort(work.blocks, {}, [](const BlockingCall& call) {
+    return std::pair(call.time.from_ns, call.time.to_ns);
+  });
+}
+
+void find_pieces(const Run& run, const RankEvents& rank, RankWork& work) {
+  const Launches launches(rank.own_parts());
+  std::map<StreamKey, std::pair<std::uint16_t, std::int64_t>> streams;  // number, time of kernels
+  std::int64_t latency_ns = std::numeric_limits<std::int64_t>::max();
+  std::size_t count = 0;
+  for (const EventColumns& part : rank.own_parts()) count += part.devices.size();
+  work.pieces.reserve(count);
+  for_each_device_role(run, rank, [&](Role role, const DeviceSpan& span) {
+    LaunchedPiece piece{span.start_ns, span.end_ns, kNotGiven, span.label};
+    piece.kind = role == Role::communication ? PieceKind::communication
+                 : role == Role::kernel      ? PieceKind::compute
+                                             : PieceKind::copy;
+    const auto [stream, is_new] = streams.try_emplace({span.device, span.stream});
+    if (is_new) stream->second.first = static_cast<std::uint16_t>(streams.size() - 1);
+    piece.stream = stream->second.first;
+    if (piece.kind == PieceKind::compute) stream->second.second += span.end_ns - span.start_ns;
+    work.pieces.push_back(piece);
+  });
+  std::size_t i = 0;
+  for (const EventColumns& part : rank.own_parts())
+    for (const DeviceSpan& span : part.devices) {
+      if (run.labels.kind(span.label).role == Role::dataloader) continue;
+      LaunchedPiece& piece = work.pieces[i++];
+      const CallSpan* const call = launches.find(part, span);
+      if (call == nullptr || call->start_ns > span.start_ns) continue;
+      piece.call_ns = call->start_ns;
+      latency_ns = std::min(latency_ns, span.start_ns - call->start_ns);
+    }
+  std::ranges::stable_sort(work.pieces, {}, [](const LaunchedPiece& piece) {
+    return std::pair(piece.launched_ns(), piece.start_ns);
+  });
+  work.latency_ns = work.pieces.empty() ? 0 : latency_ns;
+  work.streams = static_cast<std::uint16_t>(streams.size());
+  std::int64_t most_ns = -1;
+  for (const auto& [key, stream] : streams)
+    if (stream.second > most_ns) std::tie(work.main_stream, most_ns) = stream;
+}
+
+RankWork find_work(const Run& run, const RankEvents& rank) {
+  RankWork work;
+  find_pieces(run, rank, work);
+  find_blocks(run, rank, work);
+  for (const HostSpan& span : find_loader_spans(rank)) work.loaders.push_back(span.interval());
+  std::ranges::sort(work.loaders, {}, &Interval::from_ns);
+  return work;
+}
+
+// Messages of a group are eager if any sender left before its receiver came.
+std::set<ProcessGroup> eager_groups(const Run& run, const std::vector<Message>& messages) {
+  std::set<ProcessGroup> found;
+  constexpr std::int64_t kClockError = 20'000;
+  if (!run.common_clock) return found;
+  for (const Message& one : messages)
+    if (!one.is_inferred && one.sent.end_ns + kClockError < one.received.start_ns)
+      found.insert(one.group);
+  return found;
+}
+
+// Gives eager messages the time from the begin of their send until they are there, which shows only
+// where the receiver waited for it: longer than the copy out of the buffer takes. Others get the
+// median of their link.
+void time_eager(const std::vector<Message>& messages, std::vector<Meeting>& meetings) {
+  struct Link {
+    std::int64_t copy_ns = std::numeric_limits<std::int64_t>::max();
+    std::vector<std::int64_t> times_ns = {};
+  };
+  std::map<std::uint32_t, Link> links;
+  const std::size_t first = meetings.size() - messages.size();
+  const auto each = [&](auto use) {
+    for (std::size_t i = 0; i < messages.size(); ++i)
+      if (meetings[first + i].is_eager)
+        use(meetings[first + i], messages[i], links[meetings[first + i].group],
+            messages[i].received.end_ns - messages[i].received.start_ns);
+  };
+  each([](const Meeting&, const Message&, Link& link, std::int64_t ns) {
+    link.copy_ns = std::min(link.copy_ns, ns);
+  });
+  each([](Meeting& meeting, const Message& one, Link& link, std::int64_t ns) {
+    meeting.copy_ns = link.copy_ns;
+    meeting.transfer_ns = 0;
+    if (ns * 2 < link.copy_ns * 3) return;
+    meeting.transfer_ns = std::max<std::int64_t>(one.received.end_ns - one.sent.start_ns, 0);
+    link.times_ns.push_back(meeting.transfer_ns);
+  });
+  for (auto& [number, link] : links) std::ranges::sort(link.times_ns);
+  each([](Meeting& meeting, const Message&, Link& link, std::int64_t) {
+    if (meeting.transfer_ns == 0 && !link.times_ns.empty())
+      meeting.transfer_ns = link.times_ns[link.times_ns.size() / 2];
+  });
+}
+
+class MeetingList {
+ public:
+  MeetingList(const Run& run, JobWork& job) : mesh_(find_mesh(run)), job_(job) {}
+
+  void add(const Collective& what) {
+    Meeting meeting{axis_of(what.group), false, false, what.complete, what.name};
+    meeting.is_complete = what.complete && static_cast<std::int64_t>(what.parts.size()) >=
+                                               what.group_size && !what.is_launch_only;
+    meeting.group = group_of(what, meeting.axis);
+    meeting.parts = static_cast<std::uint32_t>(what.parts.size());
+    meeting.bytes = what.bytes;
+    meeting.transfer_ns = what.latency_ns();
+    for (const CollectivePart& part : what.parts) add_part(part, false);
+    job_.meetings.push_back(meeting);
+  }
+  void add(const Message& one, bool is_eager) {
+    Meeting meeting{Axis::pipeline, true, is_eager, true, "message"};
+    const auto [link, is_new] = links_.try_emplace(std::minmax(one.from, one.to),
+                                                   static_cast<std::uint32_t>(links_.size()));
+    if (is_new) job_.links.push_back({link->first.first, link->first.second});
+    meeting.group = link->second;
+    meeting.parts = 2;
+    meeting.bytes = one.bytes;
+    meeting.transfer_ns = one.transfer_ns;
+    add_part(one.sent, true);
+    add_part(one.received, false);
+    job_.meetings.push_back(meeting);
+  }
+
+ private:
+  Axis axis_of(const ProcessGroup& group) {
+    const auto [axis, is_new] = axes_.try_emplace(group);
+    if (is_new) axis->second = mesh_.axis_of(group);
+    return axis->second;
+  }
+  // Returns the number of a group; one without a name is known by its ranks.
+  std::uint32_t group_of(const Collective& what, Axis axis) {
+    std::vector<std::int64_t> ranks;
+    for (const CollectivePart& part : what.parts) ranks.push_back(job_rank(part.rank));
+    const auto [number, is_new] =
+        groups_.try_emplace({axis, ranks}, static_cast<std::uint32_t>(groups_.size()));
+    if (is_new)
+      job_.groups.push_back({axis, std::string(what.group.name),
+                             std::string(what.group.description), std::move(ranks)});
+    return number->second;
+  }
+  std::int64_t job_rank(std::size_t rank) const { return static_cast<std::int64_t>(rank); }
+  void add_part(const CollectivePart& part, bool sends) {
+    job_.parts[part.rank].push_back({{part.start_ns, part.end_ns},
+                                     static_cast<std::uint32_t>(job_.meetings.size()),
+                                     sends});
+  }
+
+  const Mesh& mesh_;
+  JobWork& job_;
+  std::map<ProcessGroup, Axis> axes_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> links_;
+  std::map<std::pair<Axis, std::vector<std::int64_t>>, std::uint32_t> groups_;
+};
+
+// Adds up what is known of the communication of a rank in the steps that count.
+void measure(const Run& run, std::size_t rank, JobWork& job,
+             std::map<std::string, std::int64_t>& unknown) {
+  const Intervals steps = run.ranks[rank].steps.times();
+  const std::vector<MeetingPart>& parts = job.parts[rank];
+  for (const LaunchedPiece& piece : job.ranks[rank].pieces) {
+    if (piece.kind != PieceKind::communication) continue;
+    const auto step = std::ranges::upper_bound(steps, piece.start_ns, {}, &Interval::from_ns);
+    if (!steps.empty() && (step == steps.begin() || piece.start_ns >= step[-1].to_ns)) continue;
+    const std::int64_t ns = piece.end_ns - piece.start_ns;
+    add_to(job.communication_ns, ns);
+    const auto [from, to] = parts_of(parts, piece);
+    const bool is_known = from != to && std::all_of(from, to, [&](const MeetingPart& part) {
+      return job.meetings[part.meeting].is_complete;
+    });
+    add_to(is_known ? job.known_ns : unknown[std::string(run.labels.name(piece.label))], ns);
+  }
+}
+
+}  // namespace
+
+std::pair<PartIterator, PartIterator> parts_of(const std::vector<MeetingPart>& parts,
+                                               const LaunchedPiece& piece) {
+  const auto found = std::ranges::equal_range(
+      parts, std::pair(piece.start_ns, piece.end_ns), {}, [](const MeetingPart& part) {
+        return std::pair(part.time.from_ns, part.time.to_ns);
+      });
+  return {found.begin(), found.end()};
+}
+
+JobWork::JobWork(const Run& run) : ranks(run.ranks.size()), parts(run.ranks.size()) {
+  for_each_parallel(ranks.size(), run.threads,
+                    [&](std::size_t rank) { ranks[rank] = find_work(run, run.ranks[rank]); });
+  const MatchedCollectives& found = match_collectives(run);
+  MeetingList list(run, *this);
+  for (const Collective& what : found.matched) list.add(what);
+  const std::set<ProcessGroup> eager = eager_groups(run, found.messages);
+  for (const Message& one : found.messages) list.add(one, eager.contains(one.group));
+  time_eager(found.messages, meetings);
+  for (JobGroup& group : groups)
+    for (std::int64_t& rank : group.ranks) rank = run.ranks[static_cast<std::size_t>(rank)].rank;
+  std::map<std::string, std::int64_t> missing;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::ranges::sort(parts[rank], {}, [](const MeetingPart& part) {
+      return std::tuple(part.time.from_ns, part.time.to_ns, part.meeting);
+    });
+    measure(run, rank, *this, missing);
+  }
+  unknown.assign(missing.begin(), missing.end());
+  std::ranges::stable_sort(unknown, std::greater(), [](const auto& one) { return one.second; });
+}
+
+double JobWork::coverage() const {
+  return communication_ns == 0 ? 1
+                               : static_cast<double>(known_ns) /
+                                     static_cast<double>(communication_ns);
+}
+
+}  // namespace traceloom

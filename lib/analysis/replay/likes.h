@@ -1,0 +1,46 @@
+// StepLikes: how long each piece of a step takes on those that are like its rank, and each transfer
+// between those that are like its ranks.
+//
+//   const StepLikes likes(network, job, stages);
+//   if (const LikeTimes* of = likes.of_stage_mates(node)) use(of->median_ns);
+//
+// The same piece is the n-th of its kernel in the step. The others are those of the rank's stage;
+// for a whole stage all ranks of the other stages, if these launch the kernel as often. The same
+// transfer is the n-th of its kind and size in the step, in other groups of its axis; for a message
+// any of its size on other links.
+#pragma once
+
+#include "analysis/replay/network.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace traceloom {
+
+struct LikeTimes {
+  std::int64_t low_ns = kNotGiven;  // quartiles; not given if there are no others
+  std::int64_t median_ns = kNotGiven;
+  std::int64_t high_ns = kNotGiven;
+};
+
+class StepLikes {
+ public:
+  // `stages` has the stage of each rank of the run.
+  StepLikes(const StepNetwork& network, const JobWork& job, const std::vector<std::int64_t>& stages);
+
+  // nullptr if nobody has the same.
+  const LikeTimes* of_mates(std::uint32_t node) const { return at(mates_, node); }
+  const LikeTimes* of_stages(std::uint32_t node) const { return at(stages_, node); }
+  const LikeTimes* of_meetings(std::uint32_t node) const { return at(meetings_, node); }
+
+ private:
+  static const LikeTimes* at(const std::vector<LikeTimes>& of, std::uint32_t node) {
+    return node < of.size() && of[node].median_ns != kNotGiven ? &of[node] : nullptr;
+  }
+
+  std::vector<LikeTimes> mates_;  // by node
+  std::vector<LikeTimes> stages_;
+  std::vector<LikeTimes> meetings_;
+};
+
+}  // namespace traceloom

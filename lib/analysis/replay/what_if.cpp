@@ -1,0 +1,537 @@
+#include "analysis/replay/what_if.h"
+
+#include "analysis/replay/likes.h"
+#include "base/problems.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+namespace traceloom {
+namespace {
+
+using Kind = Repair::Kind;
+
+// So many of each kind are looked at: those whose own work is longest beyond that of the others.
+constexpr std::size_t kMostOfKind = 8;
+constexpr std::size_t kMostInPairs = 5;
+constexpr std::size_t kMostKernels = 5;
+constexpr double kKernelChange = -0.2;
+// A candidate's work is longer than that of the others by this part of the step.
+constexpr double kLeastExcess = 0.002;
+
+bool is_like_others(Kind kind) {
+  return kind <= Kind::group;
+}
+
+// What the times of the others are replaced with.
+enum class Variant : std::uint8_t { median, low, high };
+
+std::int64_t value_of(const LikeTimes& times, Variant variant) {
+  return variant == Variant::low    ? times.low_ns
+         : variant == Variant::high ? times.high_ns
+                                    : times.median_ns;
+}
+
+struct Scenario {
+  std::vector<Repair> repairs = {};
+  Variant variant = Variant::median;
+};
+
+// What is the same for all steps.
+struct JobFacts {
+  const Run& run;
+  const JobWork& job;
+  std::vector<std::int64_t> stages;  // of each rank of the run
+  std::map<std::int64_t, std::uint32_t> rank_numbers;
+};
+
+JobFacts find_facts(const Run& run, const JobWork& job) {
+  JobFacts facts{run, job, {}, {}};
+  const Mesh& mesh = find_mesh(run);
+  for (const RankEvents& rank : run.ranks) {
+    const MeshPlace* const place = mesh.place_of(rank.rank);
+    facts.stages.push_back(place == nullptr ? 0 : place->stage);
+    facts.rank_numbers.emplace(rank.rank, static_cast<std::uint32_t>(facts.rank_numbers.size()));
+  }
+  return facts;
+}
+
+// Sets the durations of one step that repairs leave.
+class StepRepair {
+ public:
+  StepRepair(const JobFacts& facts, const StepNetwork& network, const StepLikes& likes)
+      : facts_(facts), network_(network), likes_(likes) {}
+
+  NodeDurations durations(const Scenario& scenario) {
+    changed_.clear();
+    for (const Repair& repair : scenario.repairs) apply(repair, scenario.variant);
+    NodeDurations found;
+    for (const auto& [node, duration_ns] : changed_)
+      if (duration_ns != network_.nodes[node].duration_ns) found.push_back({node, duration_ns});
+    return found;
+  }
+
+ private:
+  void apply(const Repair& repair, Variant variant) {
+    switch (repair.kind) {
+      case Kind::rank: return apply_rank(repair, variant);
+      case Kind::stage: return apply_stage(repair, variant);
+      case Kind::link:
+      case Kind::group: return apply_meeting(repair, variant);
+      case Kind::loader: return free_if([](const NetworkNode& node) { return node.kind == NodeKind::loader; });
+      case Kind::launch: return free_if([](const NetworkNode& node) { return node.kind == NodeKind::host; });
+      case Kind::kernel: return apply_kernel(repair);
+      default: return free_communication(repair);
+    }
+  }
+  template <typename Is>
+  void free_if(Is is) {
+    for (std::uint32_t i = 0; i < network_.nodes.size(); ++i)
+      if (is(network_.nodes[i])) changed_[i] = 0;
+  }
+  // Two repairs of one piece: both by their part.
+  void replace(std::uint32_t node, std::int64_t duration_ns) {
+    const std::int64_t whole_ns = network_.nodes[node].duration_ns;
+    const auto [found, is_new] = changed_.try_emplace(node, duration_ns);
+    if (!is_new && whole_ns > 0)
+      found->second = static_cast<std::int64_t>(static_cast<double>(found->second) *
+                                                static_cast<double>(duration_ns) /
+                                                static_cast<double>(whole_ns));
+  }
+  void apply_rank(const Repair& repair, Variant variant) {
+    const auto rank = facts_.rank_numbers.find(repair.ranks.front());
+    if (rank == facts_.rank_numbers.end()) return;
+    for (std::uint32_t i = network_.first_of_rank[rank->second];
+         i < network_.first_of_rank[rank->second + 1]; ++i)
+      if (const LikeTimes* const like = likes_.of_mates(i)) replace(i, value_of(*like, variant));
+  }
+  void apply_stage(const Repair& repair, Variant variant) {
+    for (std::uint32_t i = 0; i < network_.first_of_rank.back(); ++i)
+      if (facts_.stages[network_.nodes[i].rank] == repair.ranks.front())
+        if (const LikeTimes* const like = likes_.of_stages(i)) replace(i, value_of(*like, variant));
+  }
+  bool is_of(const Repair& repair, const Meeting& meeting) const {
+    if (meeting.is_message != (repair.kind == Kind::link)) return false;
+    if (!meeting.is_message) return facts_.job.groups[meeting.group].ranks == repair.ranks;
+    const JobLink& link = facts_.job.links[meeting.group];
+    return link.from == repair.ranks[0] && link.to == repair.ranks[1];
+  }
+  void apply_meeting(const Repair& repair, Variant variant) {
+    for (std::uint32_t i = network_.first_of_rank.back(); i < network_.nodes.size(); ++i)
+      if (is_of(repair, facts_.job.meetings[network_.nodes[i].place]))
+        if (const LikeTimes* const like = likes_.of_meetings(i)) replace(i, value_of(*like, variant));
+  }
+  void apply_kernel(const Repair& repair) {
+    std::unordered_map<std::uint32_t, bool> matches;
+    for (std::uint32_t i = 0; i < network_.nodes.size(); ++i) {
+      const NetworkNode& node = network_.nodes[i];
+      if (node.kind != NodeKind::compute) continue;
+      const auto [found, is_new] = matches.try_emplace(node.label);
+      if (is_new) found->second = repair.names->found_in(facts_.run.labels.name(node.label));
+      if (found->second)
+        replace(i, static_cast<std::int64_t>(static_cast<double>(node.duration_ns) * (1 + repair.change)));
+    }
+  }
+  void free_communication(const Repair& repair) {
+    const bool messages = repair.kind == Kind::messages || repair.kind == Kind::communication ||
+                          repair.axis == Axis::pipeline;
+    free_if([&](const NetworkNode& node) {
+      // The sender of an eager message copies it.
+      if (node.kind == NodeKind::leaving) return messages && node.duration_ns > 0;
+      if (node.kind != NodeKind::meeting) return false;
+      const Meeting& meeting = facts_.job.meetings[node.place];
+      if (meeting.is_message) return messages;
+      return repair.kind == Kind::axis ? meeting.axis == repair.axis
+                                       : repair.kind != Kind::messages;
+    });
+  }
+
+  const JobFacts& facts_;
+  const StepNetwork& network_;
+  const StepLikes& likes_;
+  std::map<std::uint32_t, std::int64_t> changed_;
+};
+
+// The time of candidates beyond that of those like them, over all steps.
+struct Survey {
+  std::map<std::uint32_t, std::int64_t> ranks;  // index
+  std::map<std::int64_t, std::int64_t> stages;
+  std::map<std::uint32_t, std::int64_t> links;   // number in JobWork
+  std::map<std::uint32_t, std::int64_t> groups;  // likewise
+  std::map<std::uint32_t, std::int64_t> kernels;  // label: their time
+  std::set<Axis> axes;
+  bool has_loader = false;
+  bool has_collectives = false;
+  bool has_messages = false;
+
+  void add(const JobFacts& facts, const StepNetwork& network, const StepLikes& likes) {
+    for (std::uint32_t i = 0; i < network.nodes.size(); ++i) {
+      const NetworkNode& node = network.nodes[i];
+      const auto excess = [&](const LikeTimes& like) { return node.duration_ns - like.median_ns; };
+      if (const LikeTimes* const like = likes.of_mates(i)) ranks[node.rank] += excess(*like);
+      if (const LikeTimes* const like = likes.of_stages(i))
+        stages[facts.stages[node.rank]] += excess(*like);
+      if (node.kind == NodeKind::compute) kernels[node.label] += node.duration_ns;
+      has_loader |= node.kind == NodeKind::loader;
+      if (node.kind != NodeKind::meeting) continue;
+      const Meeting& meeting = facts.job.meetings[node.place];
+      (meeting.is_message ? has_messages : has_collectives) = true;
+      if (!meeting.is_message) axes.insert(meeting.axis);
+      if (const LikeTimes* const like = likes.of_meetings(i))
+        (meeting.is_message ? links : groups)[meeting.group] += excess(*like);
+    }
+  }
+};
+
+// Appends those whose excess is large, the largest first; the work of a stage is that of `parts`
+// ranks.
+template <typename Number, typename Make>
+void append_largest(const std::map<Number, std::int64_t>& of, std::int64_t least_ns,
+                    std::size_t most, std::vector<std::pair<std::int64_t, Repair>>& found,
+                    Make make) {
+  std::vector<std::pair<std::int64_t, Number>> sorted;
+  for (const auto& [number, ns] : of)
+    if (ns > least_ns) sorted.emplace_back(-ns, number);
+  std::ranges::sort(sorted);
+  if (sorted.size() > most) sorted.resize(most);
+  for (const auto& [ns, number] : sorted) found.emplace_back(-ns, make(number));
+}
+
+// Returns what could be like others, those with the largest excess first.
+std::vector<Repair> odd_ones(const JobFacts& facts, const Survey& survey, std::int64_t steps_ns) {
+  std::vector<std::pair<std::int64_t, Repair>> found;
+  const auto least_ns = static_cast<std::int64_t>(kLeastExcess * static_cast<double>(steps_ns));
+  append_largest(survey.ranks, least_ns, kMostOfKind, found, [&](std::uint32_t rank) {
+    return Repair{Kind::rank, {facts.run.ranks[rank].rank}};
+  });
+  append_largest(survey.stages, least_ns, kMostOfKind, found, [](std::int64_t stage) {
+    return Repair{Kind::stage, {stage}};
+  });
+  append_largest(survey.links, least_ns, kMostOfKind, found, [&](std::uint32_t link) {
+    return Repair{Kind::link, {facts.job.links[link].from, facts.job.links[link].to}};
+  });
+  append_largest(survey.groups, least_ns, kMostOfKind, found, [&](std::uint32_t group) {
+    return Repair{Kind::group, facts.job.groups[group].ranks};
+  });
+  std::ranges::stable_sort(found, std::greater(), [](const auto& one) { return one.first; });
+  std::vector<Repair> repairs;
+  for (auto& [ns, repair] : found) repairs.push_back(std::move(repair));
+  return repairs;
+}
+
+// Returns what could be left away.
+std::vector<Repair> removals(const JobFacts& facts, const Survey& survey) {
+  std::vector<Repair> found;
+  if (survey.has_loader) found.push_back({Kind::loader});
+  if (survey.has_collectives && survey.has_messages) found.push_back({Kind::communication});
+  if (survey.has_collectives) found.push_back({Kind::collectives});
+  if (survey.has_messages) found.push_back({Kind::messages});
+  if (survey.axes.size() > 1)
+    for (const Axis axis : survey.axes) found.push_back({Kind::axis, {}, axis});
+  found.push_back({Kind::launch});
+  std::map<std::string, std::int64_t> names;
+  for (const auto& [label, ns] : survey.kernels) names[std::string(facts.run.labels.name(label))] += ns;
+  std::vector<std::pair<std::int64_t, Repair>> kernels;
+  append_largest(names, 0, kMostKernels, kernels, [](const std::string& name) {
+    Repair repair{Kind::kernel};
+    repair.names = NamePattern::exactly(name);
+    repair.change = kKernelChange;
+    return repair;
+  });
+  for (auto& [ns, repair] : kernels) found.push_back(std::move(repair));
+  return found;
+}
+
+// The steps of a job, replayed as often as needed.
+class JobReplay {
+ public:
+  JobReplay(const Run& run, const JobWork& job)
+      : facts_(find_facts(run, job)), maker_(run, job) {}
+
+  const JobFacts& facts() const { return facts_; }
+  const std::vector<JobStep>& steps() const { return maker_.steps(); }
+  std::size_t cyclic() const { return cyclic_; }
+
+  // Replays all scenarios, and calls use(step, network, likes, replay) after each step. Returns
+  // [scenario][step]: the sum over ranks.
+  template <typename Use>
+  std::vector<std::vector<std::int64_t>> replay(const std::vector<Scenario>& scenarios, Use use) {
+    Replay replay(maker_, scenarios.size());
+    std::vector<NodeDurations> changes(scenarios.size());
+    cyclic_ = 0;
+    bool is_first = true;
+    for (JobStep step : maker_.steps()) {
+      step.is_first |= is_first;
+      const StepNetwork network = maker_.make(step);
+      is_first = network.is_cyclic;
+      if (is_first) {
+        ++cyclic_;
+        continue;
+      }
+      const StepLikes likes(network, facts_.job, facts_.stages);
+      StepRepair repair(facts_, network, likes);
+      for (std::size_t i = 0; i < scenarios.size(); ++i)
+        changes[i] = repair.durations(scenarios[i]);
+      replay.run(step, network, changes);
+      use(step, network, likes, replay);
+    }
+    return replay.steps_ns();
+  }
+
+ private:
+  JobFacts facts_;
+  NetworkMaker maker_;
+  std::size_t cyclic_ = 0;
+};
+
+std::int64_t sum(const std::vector<std::int64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), std::int64_t{0});
+}
+
+// Makes the gains of scenarios from the times of their steps; `parts` is the number of ranks.
+class GainMaker {
+ public:
+  GainMaker(std::vector<std::int64_t> base, std::int64_t residual_ns, std::size_t parts)
+      : base_(std::move(base)),
+        residual_ns_(residual_ns),
+        parts_(static_cast<std::int64_t>(std::max<std::size_t>(parts, 1) )) {}
+
+  Gain make(const Scenario& scenario, const std::vector<std::int64_t>& steps) const {
+    const auto count = static_cast<std::int64_t>(base_.size()) * parts_;
+    Gain gain{scenario.repairs};
+    gain.step_ns = sum(steps) / count;
+    gain.gain_ns = (sum(base_) - sum(steps)) / count;
+    std::vector<std::int64_t> each;
+    for (std::size_t i = 0; i < steps.size(); ++i) each.push_back((base_[i] - steps[i]) / parts_);
+    std::ranges::sort(each);
+    gain.least_ns = std::min(each[(each.size() - 1) / 4], gain.gain_ns - residual_ns_);
+    gain.most_ns = std::max(each[each.size() - 1 - (each.size() - 1) / 4], gain.gain_ns + residual_ns_);
+    return gain;
+  }
+  void widen(Gain& gain, const std::vector<std::int64_t>& steps) const {
+    const std::int64_t other_ns =
+        (sum(base_) - sum(steps)) / (static_cast<std::int64_t>(base_.size()) * parts_);
+    gain.least_ns = std::min(gain.least_ns, other_ns);
+    gain.most_ns = std::max(gain.most_ns, other_ns);
+  }
+
+ private:
+  std::vector<std::int64_t> base_;
+  std::int64_t residual_ns_;
+  std::int64_t parts_;
+};
+
+std::string list_of(const std::vector<std::int64_t>& numbers) {
+  return fmt::format("{}", fmt::join(numbers, ","));
+}
+
+// Returns why nothing can be said of the whole job; empty if something can.
+std::string find_refusal(const Run& run, const JobWork& job) {
+  const Mesh& mesh = find_mesh(run);
+  const bool has_work = std::ranges::any_of(
+      job.ranks, [](const RankWork& rank) { return !rank.pieces.empty(); });
+  if (!has_work) return "these traces hold no work of devices, which is what is replayed";
+  if (!mesh.missing.empty())
+    return fmt::format("rank{} {} of the job {} not in these traces, so what the others wait for is "
+                       "not known: record all ranks",
+                       mesh.missing.size() == 1 ? "" : "s", list_of(mesh.missing),
+                       mesh.missing.size() == 1 ? "is" : "are");
+  if (!run.common_clock) return "the ranks have no common clock";
+  if (job.coverage() < kLeastCoverage)
+    return fmt::format("the partners of {:.1f} % of the time in communication are not known (most "
+                       "of it in '{}'), so that waiting would be taken for work",
+                       100 * (1 - job.coverage()), job.unknown.front().first);
+  return "";
+}
+
+}  // namespace
+
+WhatIf find_what_if(const Run& run, const WhatIfRequest& request) {
+  WhatIf found;
+  const JobWork job(run);
+  found.coverage = job.coverage();
+  found.refusal = find_refusal(run, job);
+  if (!found.refusal.empty()) return found;
+  JobReplay replays(run, job);
+  const std::size_t ranks = run.ranks.size();
+  Survey survey;
+  found.path_work_ns.resize(ranks);
+  std::int64_t recorded_ns = 0;
+  std::vector<std::pair<std::int64_t, StepKey>> lengths;
+  const std::vector<std::int64_t> base = replays.replay(
+      {{}}, [&](const JobStep& step, const StepNetwork& network, const StepLikes& likes,
+                const Replay& replay) {
+        if (!step.counted) return;
+        survey.add(replays.facts(), network, likes);
+        for (const Step& own : step.of_rank) recorded_ns += length_ns(own.time);
+        lengths.emplace_back(replay.steps_ns()[0].back(), step.key);
+        for (const PathPiece& piece : replay.path(network, job)) {
+          found.path_ns[static_cast<std::size_t>(piece.what)] += length_ns(piece.time);
+          if (piece.what == PathClass::compute || piece.what == PathClass::copy ||
+              piece.what == PathClass::loader)
+            found.path_work_ns[piece.rank] += length_ns(piece.time);
+        }
+      })[0];
+  found.steps = base.size();
+  if (base.empty()) {
+    found.refusal = replays.cyclic() > 0
+                        ? "collectives or messages were matched that are not the same: in no step "
+                          "does everything begin after what it waits for"
+                        : "there is no step that all ranks have";
+    return found;
+  }
+  const std::int64_t count = static_cast<std::int64_t>(base.size() * ranks);
+  found.step_ns = recorded_ns / count;
+  found.replayed_ns = sum(base) / count;
+  const GainMaker gains(base, std::abs(found.replayed_ns - found.step_ns), ranks);
+
+  std::vector<Scenario> scenarios{{}};
+  std::vector<Repair> odd;
+  if (!request.set.empty()) {
+    scenarios.push_back({request.set});
+  } else {
+    odd = odd_ones(replays.facts(), survey, sum(base) / static_cast<std::int64_t>(ranks));
+    for (const Repair& repair : odd) scenarios.push_back({{repair}});
+    for (const Repair& repair : removals(replays.facts(), survey)) scenarios.push_back({{repair}});
+    if (odd.size() > kMostInPairs) odd.resize(kMostInPairs);
+    for (std::size_t a = 0; a < odd.size(); ++a)
+      for (std::size_t b = a + 1; b < odd.size(); ++b) scenarios.push_back({{odd[a], odd[b]}});
+  }
+  const std::size_t plain = scenarios.size();
+  for (std::size_t i = 1; i < plain; ++i)
+    if (std::ranges::any_of(scenarios[i].repairs,
+                            [](const Repair& repair) { return is_like_others(repair.kind); }))
+      for (const Variant variant : {Variant::low, Variant::high})
+        scenarios.push_back({scenarios[i].repairs, variant});
+  std::ranges::sort(lengths);
+  const StepKey median = lengths[lengths.size() / 2].second;
+  const std::vector<std::vector<std::int64_t>> times = replays.replay(
+      scenarios, [&](const JobStep& step, const StepNetwork& network, const StepLikes&,
+                     const Replay& replay) {
+        if (step.key == median) found.median_path = replay.path(network, job);
+      });
+  std::size_t variant = plain;
+  for (std::size_t i = 1; i < plain; ++i) {
+    Gain gain = gains.make(scenarios[i], times[i]);
+    if (std::ranges::any_of(gain.repairs,
+                            [](const Repair& repair) { return is_like_others(repair.kind); }))
+      for (int n = 0; n < 2; ++n) gains.widen(gain, times[variant++]);
+    (!request.set.empty()        ? found.asked
+     : gain.repairs.size() == 1 ? found.singles
+                                : found.pairs)
+        .push_back(std::move(gain));
+  }
+  for (std::vector<Gain>* const list : {&found.singles, &found.pairs})
+    std::ranges::stable_sort(*list, std::greater(), &Gain::gain_ns);
+  return found;
+}
+
+namespace {
+
+std::string_view kind_word(Kind kind) {
+  constexpr std::array<std::string_view, 11> kWords{
+      "rank",       "stage",       "link",     "group", "loader", "communication",
+      "collectives", "messages", "axis",  "launch", "kernel"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t from = text.find_first_not_of(' ');
+  return from == std::string_view::npos
+             ? std::string_view()
+             : text.substr(from, text.find_last_not_of(' ') - from + 1);
+}
+
+[[noreturn]] void refuse(std::string_view text, std::string_view why) {
+  throw UsageError(fmt::format(
+      "--set '{}': {}; for example 'rank 5 = median', 'stage 3 = median', 'link 2-4 = median', "
+      "'group 6,7 = median', 'kernel flash.* = -20%', 'loader = 0', 'tp = 0'",
+      text, why));
+}
+
+// Reads what a kernel's time becomes: "-20%", or "0".
+double parse_change(std::string_view text, std::string_view value) {
+  if (value == "0") return -1;
+  if (value.size() > 2 && value.front() == '-' && value.back() == '%')
+    if (const auto percent = parse_number(value.substr(1, value.size() - 2)); percent && *percent <= 100)
+      return -static_cast<double>(*percent) / 100;
+  refuse(text, "a kernel's time becomes less by -0% to -100%");
+}
+
+std::vector<std::int64_t> parse_ranks(std::string_view text, std::string_view list, Kind kind) {
+  std::vector<std::int64_t> ranks;
+  const auto ranges = parse_number_ranges(list);
+  if (!ranges) refuse(text, "no ranks");
+  for (const NumberRange& range : *ranges)
+    for (std::int64_t rank = range.first; rank <= range.last && ranks.size() < 1U << 16U; ++rank) {
+      ranks.push_back(rank);
+      // The ends of a link are no range.
+      if (kind == Kind::link && range.last > range.first) {
+        ranks.push_back(range.last);
+        break;
+      }
+    }
+  std::ranges::sort(ranks);
+  if (ranks.empty() || (kind <= Kind::stage && ranks.size() != 1)) refuse(text, "one number");
+  if (kind == Kind::link && ranks.size() != 2) refuse(text, "a link has two ranks");
+  return ranks;
+}
+
+}  // namespace
+
+Repair Repair::parse(std::string_view text) {
+  const std::size_t sign = text.rfind('=');
+  if (sign == std::string_view::npos) refuse(text, "no '='");
+  const std::string_view what = trimmed(text.substr(0, sign));
+  const std::string_view value = trimmed(text.substr(sign + 1));
+  const std::size_t space = what.find(' ');
+  const std::string_view word = what.substr(0, space);
+  const std::string_view of = space == std::string_view::npos ? "" : trimmed(what.substr(space));
+  Repair repair;
+  if (word == "kernel" && !of.empty()) {
+    repair.kind = Kind::kernel;
+    repair.names.emplace(std::string(of));
+    repair.change = parse_change(text, value);
+    return repair;
+  }
+  for (const Kind kind : {Kind::rank, Kind::stage, Kind::link, Kind::group})
+    if (word == kind_word(kind)) {
+      if (value != "median") refuse(text, "it can be as the median of those like it alone");
+      repair.kind = kind;
+      repair.ranks = parse_ranks(text, of, kind);
+      return repair;
+    }
+  if (value != "0" || !of.empty()) refuse(text, "it can be 0 alone");
+  for (const Kind kind : {Kind::loader, Kind::communication, Kind::collectives, Kind::messages, Kind::launch})
+    if (word == kind_word(kind)) {
+      repair.kind = kind;
+      return repair;
+    }
+  for (unsigned i = 0; i <= static_cast<unsigned>(Axis::other); ++i)
+    if (word == to_string(static_cast<Axis>(i))) {
+      repair.kind = Kind::axis;
+      repair.axis = static_cast<Axis>(i);
+      return repair;
+    }
+  refuse(text, fmt::format("'{}' is nothing that a job has", word));
+}
+
+std::string Repair::text() const {
+  switch (kind) {
+    case Kind::link: return fmt::format("link {}-{} = median", ranks[0], ranks[1]);
+    case Kind::rank:
+    case Kind::stage:
+    case Kind::group: return fmt::format("{} {} = median", kind_word(kind), list_of(ranks));
+    case Kind::kernel: return fmt::format("kernel {} = {:.0f}%", names->expression(), 100 * change);
+    case Kind::axis: return fmt::format("{} = 0", to_string(axis));
+    default: return fmt::format("{} = 0", kind_word(kind));
+  }
+}
+
+}  // namespace traceloom

@@ -1,0 +1,88 @@
+// What a repair would gain for the whole job: its network (network.h) is replayed step by step with
+// the durations that the repair would leave.
+//
+//   const WhatIf found = find_what_if(run, {});
+//   for (const Gain& gain : found.singles) use(gain.repairs.front().text(), gain.gain_ns);
+//
+// A repair makes a rank like the others of its stage, a stage like the other stages, a link or a
+// group like the others of its kind, or takes something away. What it gains is the replayed mean
+// step less the one with the repair. Gains of several repairs are never added: they are replayed
+// together.
+#pragma once
+
+#include "analysis/replay/replay.h"
+#include "select/selection.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+
+struct Repair {
+  enum class Kind : std::uint8_t {
+    rank,
+    stage,
+    link,
+    group,
+    loader,
+    communication,  // collectives and messages
+    collectives,
+    messages,
+    axis,
+    launch,
+    kernel,
+  };
+
+  // Reads "rank 5 = median", "stage 3 = median", "link 2-4 = median", "group 6,7 = median",
+  // "kernel flash.* = -20%", or what is left away: "loader = 0", "collectives = 0", "messages = 0",
+  // "communication = 0", "launch = 0", "tp = 0" (or another axis). Throws UsageError.
+  static Repair parse(std::string_view text);
+  // Returns what parse() reads.
+  std::string text() const;
+
+  Kind kind = Kind::loader;
+  std::vector<std::int64_t> ranks = {};  // the rank, the stage, the ends of the link, the group
+  Axis axis = Axis::other;
+  std::optional<NamePattern> names = {};
+  double change = 0;  // of a kernel's time: -0.2
+};
+
+struct Gain {
+  std::vector<Repair> repairs;
+  std::int64_t step_ns = 0;  // mean step with the repairs
+  std::int64_t gain_ns = 0;  // of the mean step
+  // The widest of: the quartiles of the steps' gains, the gains with the quartiles of the others'
+  // times instead of their median, and what the replay without repairs is off.
+  std::int64_t least_ns = 0;
+  std::int64_t most_ns = 0;
+};
+
+struct WhatIfRequest {
+  std::vector<Repair> set = {};  // repairs that are made together; without any: a list of all
+};
+
+struct WhatIf {
+  std::string refusal;  // why there is no answer; all else but coverage is then empty
+  std::size_t steps = 0;
+  std::int64_t step_ns = 0;      // mean step, as recorded
+  std::int64_t replayed_ns = 0;  // mean step of the replay without repairs
+  double coverage = 1;           // part of time in communication with all its ranks
+  bool has_inferred = false;     // partners of messages were inferred
+  std::vector<Gain> asked;       // WhatIfRequest::set
+  std::vector<Gain> singles;     // by gain
+  std::vector<Gain> pairs;       // of ranks, stages, links and groups; by gain
+  // The longest way through the steps, by class, and its work (compute, copies and loader) by rank.
+  std::array<std::int64_t, kPathClassCount> path_ns = {};
+  std::vector<std::int64_t> path_work_ns;
+  std::vector<PathPiece> median_path;  // of the median step, from its end to its begin
+};
+
+inline constexpr double kLeastCoverage = 0.98;
+
+WhatIf find_what_if(const Run& run, const WhatIfRequest& request);
+
+}  // namespace traceloom
