@@ -303,4 +303,7 @@ Report tree_report(const Run& run, const TreeReportOptions& options);
 // them.
 std::string folded_stacks(const Run& run, const TreeReportOptions& options);
 
+// `trace-stats what-if`: WRITE: shows what.
+Report what_if_report(const Run& run);
+
 }  // namespace traceloom
