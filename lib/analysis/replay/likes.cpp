@@ -1,24 +1,12 @@
 #include "analysis/replay/likes.h"
 
 #include <algorithm>
-#include <compare>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace traceloom {
 namespace {
-
-// One of those that are the same, in the class of those that are like each other, from one owner:
-// a rank, a stage, a group or a link.
-struct Same {
-  std::int64_t what = 0;
-  std::int64_t place = 0;
-  std::int64_t duration_ns = 0;
-  std::int64_t owner = 0;
-  std::uint32_t node = 0;
-
-  auto operator<=>(const Same&) const = default;
-};
 
 // The value at a quarter, the half or three quarters of a sorted list.
 template <typename ValueAt>
@@ -36,7 +24,7 @@ LikeTimes quartiles(std::size_t size, ValueAt value_at) {
 }
 
 // Fills in the times of the others for the same pieces [from, to), which ascend by duration.
-void compare_same(const std::vector<Same>& all, std::size_t from, std::size_t to,
+void compare_same(const std::vector<LikePiece>& all, std::size_t from, std::size_t to,
                   std::vector<LikeTimes>& times) {
   std::map<std::int64_t, LikeTimes> owners;
   for (std::size_t i = from; i < to; ++i) owners.try_emplace(all[i].owner);
@@ -58,7 +46,7 @@ void compare_same(const std::vector<Same>& all, std::size_t from, std::size_t to
   for (std::size_t i = from; i < to; ++i) times[all[i].node] = owners[all[i].owner];
 }
 
-void compare_owners(std::vector<Same>& all, std::vector<LikeTimes>& times) {
+void compare_owners(std::vector<LikePiece>& all, std::vector<LikeTimes>& times) {
   std::ranges::sort(all);
   for (std::size_t from = 0; from < all.size();) {
     std::size_t to = from;
@@ -74,22 +62,19 @@ void compare_owners(std::vector<Same>& all, std::vector<LikeTimes>& times) {
 StepLikes::StepLikes(const StepNetwork& network, const JobWork& job,
                      const std::vector<std::int64_t>& stages)
     : mates_(network.nodes.size()), stages_(network.nodes.size()), meetings_(network.nodes.size()) {
-  std::vector<Same> mates;
-  std::vector<Same> across;
-  std::vector<Same> met;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> counts;  // by label and rank
+  std::vector<LikePiece> mates;
+  std::vector<LikePiece> met;
   std::map<std::tuple<std::uint32_t, std::string_view, std::int64_t>, std::int64_t> places;
   const std::int64_t stage_count = 1 + *std::ranges::max_element(stages);
   std::map<std::string_view, std::int64_t> names;
   for (std::uint32_t i = 0; i < network.nodes.size(); ++i) {
     const NetworkNode& node = network.nodes[i];
-    if (node.kind == NodeKind::compute) {
+    if (node.kind == MomentKind::compute) {
       const std::int64_t stage = stages[node.rank];
       mates.push_back({node.label * stage_count + stage, node.place, node.duration_ns, node.rank, i});
-      ++counts[{node.label, node.rank}];
-    } else if (node.kind == NodeKind::loader) {
+    } else if (node.kind == MomentKind::loader) {
       mates.push_back({-1 - stages[node.rank], node.place, node.duration_ns, node.rank, i});
-    } else if (node.kind == NodeKind::meeting) {
+    } else if (node.kind == MomentKind::meeting) {
       const Meeting& meeting = job.meetings[node.place];
       const std::int64_t name = names.try_emplace(meeting.name, static_cast<std::int64_t>(names.size())).first->second;
       const std::int64_t kind = name * 16 + static_cast<std::int64_t>(meeting.axis);
@@ -98,21 +83,44 @@ StepLikes::StepLikes(const StepNetwork& network, const JobWork& job,
                      meeting.group, i});
     }
   }
-  if (stage_count > 1) {
-    // Kernels that all ranks launch equally often.
-    std::map<std::uint32_t, std::pair<std::int64_t, std::size_t>> even;  // count, ranks
-    for (const auto& [key, count] : counts) {
-      auto& [first, ranks] = even.try_emplace(key.first, count, 0).first->second;
-      if (first == count) ++ranks;
-    }
-    for (const Same& one : mates)
-      if (one.what >= 0 && even[network.nodes[one.node].label].second == stages.size())
-        across.push_back({network.nodes[one.node].label, one.place, one.duration_ns,
-                          stages[network.nodes[one.node].rank], one.node});
-    compare_owners(across, stages_);
-  }
+  if (stage_count > 1) compare_stages(network, stages, mates);
   compare_owners(mates, mates_);
   compare_owners(met, meetings_);
+}
+
+// Kernels that all ranks launch equally often are the same in all stages. Those that only one stage
+// has (the loss, an embedding) are more work than that of the others.
+void StepLikes::compare_stages(const StepNetwork& network, const std::vector<std::int64_t>& stages,
+                               const std::vector<LikePiece>& mates) {
+  struct Kernel {
+    std::map<std::uint32_t, std::int64_t> counts = {};  // by rank
+    std::set<std::int64_t> stages = {};
+    bool is_even = false;
+  };
+  std::map<std::uint32_t, Kernel> kernels;  // by label
+  for (const LikePiece& one : mates) {
+    const NetworkNode& node = network.nodes[one.node];
+    if (node.kind != MomentKind::compute) continue;
+    Kernel& kernel = kernels[node.label];
+    ++kernel.counts[node.rank];
+    kernel.stages.insert(stages[node.rank]);
+  }
+  for (auto& [label, kernel] : kernels)
+    kernel.is_even = kernel.counts.size() == stages.size() &&
+                     std::ranges::all_of(kernel.counts, [&](const auto& count) {
+                       return count.second == kernel.counts.begin()->second;
+                     });
+  std::vector<LikePiece> across;
+  for (const LikePiece& one : mates) {
+    const NetworkNode& node = network.nodes[one.node];
+    if (node.kind != MomentKind::compute) continue;
+    const Kernel& kernel = kernels[node.label];
+    if (kernel.is_even)
+      across.push_back({node.label, one.place, one.duration_ns, stages[node.rank], one.node});
+    else if (kernel.stages.size() == 1)
+      stages_[one.node] = {0, 0, 0};
+  }
+  compare_owners(across, stages_);
 }
 
 }  // namespace traceloom

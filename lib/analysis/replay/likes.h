@@ -5,13 +5,15 @@
 //   if (const LikeTimes* of = likes.of_stage_mates(node)) use(of->median_ns);
 //
 // The same piece is the n-th of its kernel in the step. The others are those of the rank's stage;
-// for a whole stage all ranks of the other stages, if these launch the kernel as often. The same
+// for a whole stage all ranks of the other stages, if these launch the kernel as often; a kernel
+// that no other stage has lasts 0. The same
 // transfer is the n-th of its kind and size in the step, in other groups of its axis; for a message
 // any of its size on other links.
 #pragma once
 
 #include "analysis/replay/network.h"
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +23,17 @@ struct LikeTimes {
   std::int64_t low_ns = kNotGiven;  // quartiles; not given if there are no others
   std::int64_t median_ns = kNotGiven;
   std::int64_t high_ns = kNotGiven;
+};
+
+// One of those that are the same (what, place), of one owner: a rank, a stage, a group or a link.
+struct LikePiece {
+  std::int64_t what = 0;
+  std::int64_t place = 0;
+  std::int64_t duration_ns = 0;
+  std::int64_t owner = 0;
+  std::uint32_t node = 0;
+
+  auto operator<=>(const LikePiece&) const = default;
 };
 
 class StepLikes {
@@ -37,6 +50,9 @@ class StepLikes {
   static const LikeTimes* at(const std::vector<LikeTimes>& of, std::uint32_t node) {
     return node < of.size() && of[node].median_ns != kNotGiven ? &of[node] : nullptr;
   }
+
+  void compare_stages(const StepNetwork& network, const std::vector<std::int64_t>& stages,
+                      const std::vector<LikePiece>& mates);
 
   std::vector<LikeTimes> mates_;  // by node
   std::vector<LikeTimes> stages_;

@@ -60,10 +60,10 @@ class RankBuilder {
     std::uint32_t node;
   };
 
-  std::uint32_t add(NodeKind kind, std::int64_t at_ns, std::int64_t duration_ns,
+  std::uint32_t add(MomentKind kind, std::int64_t at_ns, std::int64_t duration_ns,
                     std::uint32_t label = 0) {
     NetworkNode node{kind, rank_, label};
-    if (kind == NodeKind::compute || kind == NodeKind::copy || kind == NodeKind::lone) {
+    if (kind == MomentKind::compute || kind == MomentKind::copy || kind == MomentKind::lone) {
       if (places_.size() <= label) places_.resize(label + 1);
       node.place = places_[label]++;
     }
@@ -76,7 +76,7 @@ class RankBuilder {
     edges_.push_back({to, {from, lag_ns}});
   }
   std::uint32_t add_start(std::uint32_t slot, std::int64_t at_ns) {
-    const std::uint32_t node = add(NodeKind::start, at_ns, 0);
+    const std::uint32_t node = add(MomentKind::start, at_ns, 0);
     network_.nodes[node].place = slot_ + slot;
     network_.starts.push_back({slot_ + slot, node});
     return node;
@@ -95,10 +95,10 @@ class RankBuilder {
         ++state_.block;
       while (state_.loader < work_.loaders.size() && work_.loaders[state_.loader].from_ns < from_ns)
         ++state_.loader;
-      const std::uint32_t start = add(NodeKind::start, times_.time.from_ns, 0);
+      const std::uint32_t start = add(MomentKind::start, times_.time.from_ns, 0);
       network_.begins.push_back(start);
       // The host may begin a step before the devices have ended the one before.
-      host_.push_back({from_ns, add(NodeKind::start, from_ns, 0)});
+      host_.push_back({from_ns, add(MomentKind::start, from_ns, 0)});
       return;
     }
     host_.push_back({state_.host_ns, add_start(0, state_.host_ns)});
@@ -139,8 +139,17 @@ class RankBuilder {
   std::uint32_t host_at(std::int64_t ns) {
     const HostNode before = host_before(ns);
     if (before.at_ns == ns) return before.node;
-    const std::uint32_t node = add(NodeKind::host, ns, std::max<std::int64_t>(ns - before.at_ns, 0));
+    const std::uint32_t node = add(MomentKind::host, ns, std::max<std::int64_t>(ns - before.at_ns, 0));
     connect(before.node, node);
+    const auto last = std::ranges::max_element(state_.streams, {}, &StreamEnd::end_ns);
+    // The host did nothing that was recorded, and goes on just when the devices have ended: it
+    // waited for them, in a call that was not recorded as one that blocks.
+    if (last != state_.streams.end() && last->exists && last->end_ns > before.at_ns + kSoon &&
+        last->end_ns <= ns && ns - last->end_ns <= kSoon) {
+      network_.nodes[node].duration_ns = ns - last->end_ns;
+      for (const StreamEnd& stream : state_.streams)
+        if (stream.exists) connect(stream.node, node);
+    }
     append_host({ns, node});
     return node;
   }
@@ -153,7 +162,7 @@ class RankBuilder {
   void take(const Interval& loader) {
     const std::uint32_t from = host_at(loader.from_ns);
     const std::uint32_t node =
-        add(NodeKind::loader, loader.to_ns, loader.to_ns - loader.from_ns);
+        add(MomentKind::loader, loader.to_ns, loader.to_ns - loader.from_ns);
     network_.nodes[node].place = loaders_++;
     connect(from, node);
     append_host({loader.to_ns, node});
@@ -161,7 +170,7 @@ class RankBuilder {
 
   void take(const BlockingCall& call) {
     const std::uint32_t from = host_at(call.time.from_ns);
-    const std::uint32_t node = add(NodeKind::blocked, call.time.to_ns, 0);
+    const std::uint32_t node = add(MomentKind::blocked, call.time.to_ns, 0);
     connect(from, node);
     std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
     std::vector<std::uint32_t> awaited;
@@ -236,7 +245,7 @@ class RankBuilder {
 
   std::uint32_t compute(const LaunchedPiece& piece, Reasons& reasons) {
     const std::uint32_t node =
-        add(piece.kind == PieceKind::compute ? NodeKind::compute : NodeKind::copy, piece.end_ns,
+        add(piece.kind == PieceKind::compute ? MomentKind::compute : MomentKind::copy, piece.end_ns,
             piece.end_ns - piece.start_ns, piece.label);
     reasons.finish(node);
     if (piece.kind == PieceKind::compute) state_.computing = piece.stream;
@@ -246,14 +255,14 @@ class RankBuilder {
   std::uint32_t communicate(const LaunchedPiece& piece, Reasons& reasons) {
     const auto [from, to] = parts_of(job_.parts[rank_], piece);
     if (from == to) {
-      const std::uint32_t node = add(NodeKind::lone, piece.end_ns, piece.end_ns - piece.start_ns, piece.label);
+      const std::uint32_t node = add(MomentKind::lone, piece.end_ns, piece.end_ns - piece.start_ns, piece.label);
       reasons.finish(node);
       hold(piece, node, true);
       return node;
     }
-    const std::uint32_t arrival = add(NodeKind::arrival, piece.start_ns, 0, piece.label);
+    const std::uint32_t arrival = add(MomentKind::arrival, piece.start_ns, 0, piece.label);
     reasons.finish(arrival);
-    const std::uint32_t leaving = add(NodeKind::leaving, piece.end_ns, 0, piece.label);
+    const std::uint32_t leaving = add(MomentKind::leaving, piece.end_ns, 0, piece.label);
     std::int64_t copy_ns = 0;
     bool receives = false;
     for (auto part = from; part != to; ++part) {
@@ -300,10 +309,10 @@ class RankBuilder {
 
   void end() {
     const std::int64_t to_ns = times_.time.to_ns;
-    const HostNode host = host_before(std::max(times_.host.to_ns, host_.front().at_ns));
-    std::int64_t latest_ns = std::min(std::max(times_.host.to_ns, host.at_ns), to_ns);
-    const std::uint32_t node = add(NodeKind::end, to_ns, 0);
-    connect(host.node, node, std::max<std::int64_t>(latest_ns - host.at_ns, 0));
+    std::int64_t latest_ns = std::min(std::max(times_.host.to_ns, host_.front().at_ns), to_ns);
+    const std::uint32_t host = host_at(latest_ns);
+    const std::uint32_t node = add(MomentKind::end, to_ns, 0);
+    connect(host, node);
     for (const StreamEnd& stream : state_.streams)
       if (stream.exists && stream.end_ns <= to_ns) {
         connect(stream.node, node);
@@ -347,12 +356,12 @@ void add_meeting(const JobWork& job, std::uint32_t number, const OpenMeeting& op
   if (open.arrivals.size() != meeting.parts) {
     for (const std::uint32_t leaving : open.waiting) {
       // A leaving node follows its arrival.
-      nodes[leaving].kind = NodeKind::lone;
+      nodes[leaving].kind = MomentKind::lone;
       nodes[leaving].duration_ns = nodes[leaving].at_ns - nodes[leaving - 1].at_ns;
     }
     return;
   }
-  NetworkNode node{NodeKind::meeting, nodes[open.arrivals.front()].rank, 0, number};
+  NetworkNode node{MomentKind::meeting, nodes[open.arrivals.front()].rank, 0, number};
   node.duration_ns = meeting.transfer_ns;
   const auto to = static_cast<std::uint32_t>(nodes.size());
   for (const std::uint32_t arrival : open.arrivals) {

@@ -35,7 +35,7 @@
 
 namespace traceloom {
 
-enum class NodeKind : std::uint8_t {
+enum class MomentKind : std::uint8_t {
   start,    // a slot of the step before, or the recorded begin of the first step
   host,     // the host's own time since the last moment
   blocked,  // the end of a blocking call
@@ -50,7 +50,7 @@ enum class NodeKind : std::uint8_t {
 };
 
 struct NetworkNode {
-  NodeKind kind = NodeKind::start;
+  MomentKind kind = MomentKind::start;
   std::uint32_t rank = 0;        // index into Run::ranks; of a meeting: its first one
   std::uint32_t label = 0;       // of a piece
   std::uint32_t place = 0;       // which of its label it is on its rank in this step; of a meeting:

@@ -21,7 +21,7 @@ void Replay::run(const JobStep& step, const StepNetwork& network,
         durations_[change.node * kLanes + lane] =
             network.nodes[change.node].kept_ns + change.duration_ns;
     for (std::size_t node = 0; node < count; ++node)
-      if (network.nodes[node].kind == NodeKind::start)
+      if (network.nodes[node].kind == MomentKind::start)
         std::fill_n(&times_[node * kLanes], kLanes, network.nodes[node].at_ns);
     for (const SlotNode& start : network.starts)
       for (std::size_t lane = 0; lane < lanes; ++lane)
@@ -64,11 +64,11 @@ namespace {
 
 PathClass class_of(const NetworkNode& node, const JobWork& job) {
   switch (node.kind) {
-    case NodeKind::compute: return PathClass::compute;
-    case NodeKind::copy: return PathClass::copy;
-    case NodeKind::loader: return PathClass::loader;
-    case NodeKind::lone: return PathClass::lone;
-    case NodeKind::meeting:
+    case MomentKind::compute: return PathClass::compute;
+    case MomentKind::copy: return PathClass::copy;
+    case MomentKind::loader: return PathClass::loader;
+    case MomentKind::lone: return PathClass::lone;
+    case MomentKind::meeting:
       return job.meetings[node.place].is_message ? PathClass::message : PathClass::collective;
     default: return PathClass::launch;
   }
@@ -84,7 +84,7 @@ std::vector<PathPiece> Replay::path(const StepNetwork& network, const JobWork& j
   };
   std::uint32_t at = *std::ranges::max_element(
       network.ends, {}, [&](std::uint32_t node) { return first_[node]; });
-  while (network.nodes[at].kind != NodeKind::start) {
+  while (network.nodes[at].kind != MomentKind::start) {
     const NetworkNode& node = network.nodes[at];
     const std::int64_t began_ns = first_[at] - node.duration_ns;
     add(class_of(node, job), node, began_ns, first_[at]);

@@ -84,8 +84,8 @@ class StepRepair {
       case Kind::stage: return apply_stage(repair, variant);
       case Kind::link:
       case Kind::group: return apply_meeting(repair, variant);
-      case Kind::loader: return free_if([](const NetworkNode& node) { return node.kind == NodeKind::loader; });
-      case Kind::launch: return free_if([](const NetworkNode& node) { return node.kind == NodeKind::host; });
+      case Kind::loader: return free_if([](const NetworkNode& node) { return node.kind == MomentKind::loader; });
+      case Kind::launch: return free_if([](const NetworkNode& node) { return node.kind == MomentKind::host; });
       case Kind::kernel: return apply_kernel(repair);
       default: return free_communication(repair);
     }
@@ -131,7 +131,7 @@ class StepRepair {
     std::unordered_map<std::uint32_t, bool> matches;
     for (std::uint32_t i = 0; i < network_.nodes.size(); ++i) {
       const NetworkNode& node = network_.nodes[i];
-      if (node.kind != NodeKind::compute) continue;
+      if (node.kind != MomentKind::compute) continue;
       const auto [found, is_new] = matches.try_emplace(node.label);
       if (is_new) found->second = repair.names->found_in(facts_.run.labels.name(node.label));
       if (found->second)
@@ -143,8 +143,8 @@ class StepRepair {
                           repair.axis == Axis::pipeline;
     free_if([&](const NetworkNode& node) {
       // The sender of an eager message copies it.
-      if (node.kind == NodeKind::leaving) return messages && node.duration_ns > 0;
-      if (node.kind != NodeKind::meeting) return false;
+      if (node.kind == MomentKind::leaving) return messages && node.duration_ns > 0;
+      if (node.kind != MomentKind::meeting) return false;
       const Meeting& meeting = facts_.job.meetings[node.place];
       if (meeting.is_message) return messages;
       return repair.kind == Kind::axis ? meeting.axis == repair.axis
@@ -160,8 +160,8 @@ class StepRepair {
 
 // The time of candidates beyond that of those like them, over all steps.
 struct Survey {
-  std::map<std::uint32_t, std::int64_t> ranks;  // index
-  std::map<std::int64_t, std::int64_t> stages;
+  std::map<std::uint32_t, std::int64_t> ranks;        // index
+  std::map<std::uint32_t, std::int64_t> across;       // beyond the other stages, by rank
   std::map<std::uint32_t, std::int64_t> links;   // number in JobWork
   std::map<std::uint32_t, std::int64_t> groups;  // likewise
   std::map<std::uint32_t, std::int64_t> kernels;  // label: their time
@@ -175,11 +175,10 @@ struct Survey {
       const NetworkNode& node = network.nodes[i];
       const auto excess = [&](const LikeTimes& like) { return node.duration_ns - like.median_ns; };
       if (const LikeTimes* const like = likes.of_mates(i)) ranks[node.rank] += excess(*like);
-      if (const LikeTimes* const like = likes.of_stages(i))
-        stages[facts.stages[node.rank]] += excess(*like);
-      if (node.kind == NodeKind::compute) kernels[node.label] += node.duration_ns;
-      has_loader |= node.kind == NodeKind::loader;
-      if (node.kind != NodeKind::meeting) continue;
+      if (const LikeTimes* const like = likes.of_stages(i)) across[node.rank] += excess(*like);
+      if (node.kind == MomentKind::compute) kernels[node.label] += node.duration_ns;
+      has_loader |= node.kind == MomentKind::loader;
+      if (node.kind != MomentKind::meeting) continue;
       const Meeting& meeting = facts.job.meetings[node.place];
       (meeting.is_message ? has_messages : has_collectives) = true;
       if (!meeting.is_message) axes.insert(meeting.axis);
@@ -189,8 +188,19 @@ struct Survey {
   }
 };
 
-// Appends those whose excess is large, the largest first; the work of a stage is that of `parts`
-// ranks.
+// A stage is slow if most of its ranks are: the lower median of what they have beyond the others.
+std::map<std::int64_t, std::int64_t> stage_excess(const JobFacts& facts, const Survey& survey) {
+  std::map<std::int64_t, std::vector<std::int64_t>> of_ranks;
+  for (const auto& [rank, ns] : survey.across) of_ranks[facts.stages[rank]].push_back(ns);
+  std::map<std::int64_t, std::int64_t> found;
+  for (auto& [stage, all] : of_ranks) {
+    std::ranges::sort(all);
+    found[stage] = all[(all.size() - 1) / 2];
+  }
+  return found;
+}
+
+// Appends those whose excess is large, the largest first.
 template <typename Number, typename Make>
 void append_largest(const std::map<Number, std::int64_t>& of, std::int64_t least_ns,
                     std::size_t most, std::vector<std::pair<std::int64_t, Repair>>& found,
@@ -210,7 +220,7 @@ std::vector<Repair> odd_ones(const JobFacts& facts, const Survey& survey, std::i
   append_largest(survey.ranks, least_ns, kMostOfKind, found, [&](std::uint32_t rank) {
     return Repair{Kind::rank, {facts.run.ranks[rank].rank}};
   });
-  append_largest(survey.stages, least_ns, kMostOfKind, found, [](std::int64_t stage) {
+  append_largest(stage_excess(facts, survey), least_ns, kMostOfKind, found, [](std::int64_t stage) {
     return Repair{Kind::stage, {stage}};
   });
   append_largest(survey.links, least_ns, kMostOfKind, found, [&](std::uint32_t link) {
@@ -241,6 +251,7 @@ std::vector<Repair> removals(const JobFacts& facts, const Survey& survey) {
   append_largest(names, 0, kMostKernels, kernels, [](const std::string& name) {
     Repair repair{Kind::kernel};
     repair.names = NamePattern::exactly(name);
+    repair.exact = name;
     repair.change = kKernelChange;
     return repair;
   });

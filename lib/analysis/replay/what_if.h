@@ -43,12 +43,15 @@ struct Repair {
   static Repair parse(std::string_view text);
   // Returns what parse() reads.
   std::string text() const;
+  // Returns the kernel's name, or the expression for it.
+  std::string name() const { return exact.empty() ? names->expression() : exact; }
 
   Kind kind = Kind::loader;
   std::vector<std::int64_t> ranks = {};  // the rank, the stage, the ends of the link, the group
   Axis axis = Axis::other;
   std::optional<NamePattern> names = {};
-  double change = 0;  // of a kernel's time: -0.2
+  std::string exact = {};  // the one name that `names` finds, if it is one
+  double change = 0;       // of a kernel's time: -0.2
 };
 
 struct Gain {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/account/gap_reasons.h"
+#include "analysis/replay/what_if.h"
 #include "analysis/report.h"
 #include "analysis/snapshots/memory_files.h"
 #include "analysis/verdict/verdict.h"
@@ -305,5 +306,8 @@ std::string folded_stacks(const Run& run, const TreeReportOptions& options);
 
 // `trace-stats what-if`: WRITE: shows what.
 Report what_if_report(const Run& run);
+
+// The same for a job whose ranks recorded their devices: it is replayed.
+Report replay_report(const Run& run, const WhatIfRequest& request);
 
 }  // namespace traceloom

@@ -1,0 +1,156 @@
+#include "analysis/replay/what_if.h"
+#include "analysis/reports/reports.h"
+#include "analysis/verdict/verdict_words.h"
+#include "base/arithmetic.h"
+#include "base/units.h"
+#include "output/json_writer.h"
+#include "table/columns.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceloom {
+namespace {
+
+using Kind = Repair::Kind;
+using enum ColumnKind;
+using enum Readers;
+
+constexpr double kWorthNaming = 0.01;   // part of the step
+constexpr double kWorthShowing = 0.001;
+constexpr std::size_t kMostRows = 12;
+constexpr std::array<std::string_view, kPathClassCount> kPathNames{
+    "compute", "copy", "collectives", "p2p", "unknown", "launch", "loader"};
+
+std::string words_of(const Repair& repair) {
+  const std::string ranks = ranks_words(repair.ranks, RankStyle::named);
+  switch (repair.kind) {
+    case Kind::rank: return ranks + " like the others of its stage";
+    case Kind::stage: return fmt::format("stage {} like the other stages", repair.ranks[0]);
+    case Kind::link:
+      return fmt::format("link {}-{} like the other links", repair.ranks[0], repair.ranks[1]);
+    case Kind::group: return fmt::format("group of {} like the others of its kind", ranks);
+    case Kind::loader: return "no waiting for data";
+    case Kind::communication: return "all communication in no time";
+    case Kind::collectives: return "collectives in no time";
+    case Kind::messages: return "messages in no time";
+    case Kind::axis: return fmt::format("collectives of {} in no time", to_string(repair.axis));
+    case Kind::launch: return "launches in no time";
+    case Kind::kernel: break;
+  }
+  return fmt::format("{} {:.0f} % faster", one_line(repair.name()), -100 * repair.change);
+}
+
+template <typename Text>
+std::string joined(const std::vector<Repair>& repairs, std::string_view between, Text text) {
+  std::string all;
+  for (const Repair& repair : repairs)
+    all += (all.empty() ? "" : std::string(between)) + text(repair);
+  return all;
+}
+
+Table gain_table(const WhatIf& found, const std::vector<Gain>& gains, bool has_alone) {
+  const auto alone = [&](const Gain& gain) {
+    std::string each;
+    for (const Repair& repair : gain.repairs)
+      for (const Gain& single : found.singles)
+        if (single.repairs.front().text() == repair.text())
+          each += (each.empty() ? "" : " and ") + format_duration(single.gain_ns);
+    return each;
+  };
+  ColumnsOf<Gain> columns{
+      {"gain_ns", "Gain/step", duration, &Gain::gain_ns},
+      {"least_ns", "Least", duration, &Gain::least_ns},
+      {"most_ns", "Most", duration, &Gain::most_ns},
+      {"gain_share", "of step", share,
+       [&](const Gain& gain) { return ratio(gain.gain_ns, found.replayed_ns); }},
+      {"step_ns", "Step", duration, some, &Gain::step_ns}};
+  if (has_alone) columns.push_back({"alone", "Each alone", text, alone});
+  columns.push_back({"what", "What if", text,
+                     [](const Gain& gain) { return joined(gain.repairs, ", and ", words_of); }});
+  columns.push_back({"set", "--set", text, programs, [](const Gain& gain) {
+                       return joined(gain.repairs, "; ",
+                                     [](const Repair& repair) { return repair.text(); });
+                     }});
+  return make_table(gains, columns);
+}
+
+struct PathRow {
+  std::string_view what;
+  std::int64_t ns;
+};
+
+Table path_table(const WhatIf& found) {
+  std::int64_t all_ns = 0;
+  std::vector<PathRow> rows;
+  for (std::size_t i = 0; i < kPathClassCount; ++i) {
+    add_to(all_ns, found.path_ns[i]);
+    if (found.path_ns[i] > 0)
+      rows.push_back({kPathNames[i], found.path_ns[i] / static_cast<std::int64_t>(found.steps)});
+  }
+  std::ranges::stable_sort(rows, std::greater(), &PathRow::ns);
+  const std::int64_t step_ns = all_ns / static_cast<std::int64_t>(found.steps);
+  return make_table(rows, ColumnsOf<PathRow>{{"class", "On", text, &PathRow::what},
+                                             {"ns", "Time/step", duration, &PathRow::ns},
+                                             {"share", "Share", share, [&](const PathRow& row) {
+                                                return ratio(row.ns, step_ns);
+                                              }}});
+}
+
+std::string gain_words(const WhatIf& found, const Gain& gain) {
+  return fmt::format("{} would gain {} of {} a step ({:.1f} %; {} to {})",
+                     joined(gain.repairs, ", and ", words_of), format_duration(gain.gain_ns),
+                     format_duration(found.replayed_ns),
+                     100 * ratio(gain.gain_ns, found.replayed_ns), format_duration(gain.least_ns),
+                     format_duration(gain.most_ns));
+}
+
+std::string headline(const WhatIf& found) {
+  if (!found.refusal.empty()) return "Cannot tell: " + found.refusal + ".";
+  if (!found.asked.empty()) return "If changed: " + gain_words(found, found.asked.front()) + ".";
+  const auto like = std::ranges::find_if(found.singles, [&](const Gain& gain) {
+    return gain.repairs.front().kind <= Kind::group &&
+           ratio(gain.gain_ns, found.replayed_ns) >= kWorthNaming && gain.least_ns > 0;
+  });
+  if (like != found.singles.end()) return "The most by one repair: " + gain_words(found, *like) + ".";
+  return "No rank, stage, link or group holds up the job by 1 % of its step beyond those like it.";
+}
+
+}  // namespace
+
+Report replay_report(const Run& run, const WhatIfRequest& request) {
+  const WhatIf found = find_what_if(run, request);
+  Report report("what-if", run);
+  report.headline.push_back(headline(found));
+  report.values.emplace_back("answer", json_object([&](JsonWriter& json) {
+    json.member("refusal", found.refusal);
+    json.member("steps", found.steps);
+    json.member("step_ns", found.step_ns);
+    json.member("replayed_ns", found.replayed_ns);
+    json.member("coverage", found.coverage);
+  }));
+  if (!found.refusal.empty()) return report;
+  std::vector<Gain> gains = request.set.empty() ? found.singles : found.asked;
+  std::size_t shown = 0;
+  while (shown < gains.size() && ratio(gains[shown].gain_ns, found.replayed_ns) >= kWorthShowing)
+    ++shown;
+  report.tables.push_back({"rows", "", gain_table(found, gains, false)});
+  report.tables.back().most_for_people = std::clamp<std::size_t>(shown, 1, kMostRows);
+  if (!found.pairs.empty()) {
+    report.tables.push_back({"pairs", "Two repairs together", gain_table(found, found.pairs, true)});
+    report.tables.back().most_for_people = 3;
+  }
+  report.tables.push_back({"path", "The longest way through a mean step", path_table(found)});
+  report.notes.push_back(fmt::format(
+      "replayed {}: {} a step, recorded {}; the ranks of {:.1f} % of the time in communication are known",
+      count_of(found.steps, "step"), format_duration(found.replayed_ns),
+      format_duration(found.step_ns), 100 * found.coverage));
+  if (request.set.empty()) report.notes.emplace_back("gains overlap: they do not add up");
+  return report;
+}
+
+}  // namespace traceloom
