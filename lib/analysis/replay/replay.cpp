@@ -4,8 +4,8 @@
 
 namespace traceloom {
 
-Replay::Replay(const NetworkMaker& maker, std::size_t scenarios)
-    : slots_(maker.slots() * scenarios), scenarios_(scenarios), steps_ns_(scenarios) {}
+Replay::Replay(std::size_t slots, std::size_t scenarios)
+    : slots_(slots * scenarios), scenarios_(scenarios), steps_ns_(scenarios) {}
 
 void Replay::run(const JobStep& step, const StepNetwork& network,
                  const std::vector<NodeDurations>& changes) {

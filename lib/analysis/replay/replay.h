@@ -1,7 +1,7 @@
 // Replay: the times of a network with other durations, for several of them at once.
 //
-//   Replay replay(maker, scenarios);                    // of two scenarios, e.g.
-//   replay.run(network, {{}, {{loader, 0}}});            // step after step
+//   Replay replay(maker.slots(), 2);
+//   replay.run(step, network, {{}, {{loader, 0}}});       // step after step
 //   replay.steps_ns()[1]                                 // ns of each step, summed over ranks
 #pragma once
 
@@ -47,7 +47,8 @@ class Replay {
   // So many scenarios are computed together, which takes as long as two of them one by one.
   static constexpr std::size_t kLanes = 8;
 
-  Replay(const NetworkMaker& maker, std::size_t scenarios);
+  // `slots` is NetworkMaker::slots().
+  Replay(std::size_t slots, std::size_t scenarios);
 
   // Replays a step with the changes of each scenario. Steps have to be taken in their order.
   void run(const JobStep& step, const StepNetwork& network,

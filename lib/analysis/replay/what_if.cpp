@@ -21,6 +21,7 @@ using Kind = Repair::Kind;
 constexpr std::size_t kMostOfKind = 8;
 constexpr std::size_t kMostInPairs = 5;
 constexpr std::size_t kMostKernels = 5;
+constexpr std::size_t kMostRanks = 100'000;  // of a group that is typed
 constexpr double kKernelChange = -0.2;
 // A candidate's work is longer than that of the others by this part of the step.
 constexpr double kLeastExcess = 0.002;
@@ -273,7 +274,7 @@ class JobReplay {
   // [scenario][step]: the sum over ranks.
   template <typename Use>
   std::vector<std::vector<std::int64_t>> replay(const std::vector<Scenario>& scenarios, Use use) {
-    Replay replay(maker_, scenarios.size());
+    Replay replay(maker_.slots(), scenarios.size());
     std::vector<NodeDurations> changes(scenarios.size());
     cyclic_ = 0;
     bool is_first = true;
@@ -353,11 +354,12 @@ std::string find_refusal(const Run& run, const JobWork& job) {
                        "not known: record all ranks",
                        mesh.missing.size() == 1 ? "" : "s", list_of(mesh.missing),
                        mesh.missing.size() == 1 ? "is" : "are");
-  if (!run.common_clock) return "the ranks have no common clock";
   if (job.coverage() < kLeastCoverage)
     return fmt::format("the partners of {:.1f} % of the time in communication are not known (most "
                        "of it in '{}'), so that waiting would be taken for work",
                        100 * (1 - job.coverage()), job.unknown.front().first);
+  if (!run.common_clock)
+    return "the clocks of the ranks could not be brought together (see trace-stats info)";
   return "";
 }
 
@@ -479,15 +481,13 @@ std::vector<std::int64_t> parse_ranks(std::string_view text, std::string_view li
   std::vector<std::int64_t> ranks;
   const auto ranges = parse_number_ranges(list);
   if (!ranges) refuse(text, "no ranks");
-  for (const NumberRange& range : *ranges)
-    for (std::int64_t rank = range.first; rank <= range.last && ranks.size() < 1U << 16U; ++rank) {
+  for (const NumberRange& range : *ranges) {
+    // The ends of a link are no range.
+    if (kind == Kind::link && range.first != range.last) ranks.push_back(range.first);
+    for (std::int64_t rank = kind == Kind::link ? range.last : range.first;
+         rank <= range.last && ranks.size() <= kMostRanks; ++rank)
       ranks.push_back(rank);
-      // The ends of a link are no range.
-      if (kind == Kind::link && range.last > range.first) {
-        ranks.push_back(range.last);
-        break;
-      }
-    }
+  }
   std::ranges::sort(ranks);
   if (ranks.empty() || (kind <= Kind::stage && ranks.size() != 1)) refuse(text, "one number");
   if (kind == Kind::link && ranks.size() != 2) refuse(text, "a link has two ranks");
