@@ -131,6 +131,7 @@ class JsonMerge {
   // Writes what stands after the events, and replaces the output. `visitor` has written all files,
   // or has taken the parts of those that have.
   MergeSummary finish(WriteVisitor& visitor) {
+    for (const AddedRow& row : options_.added) visitor.add_row(row);
     visitor.finish();
     MergeSummary summary = inputs_.summarize(visitor.written());
     std::vector<ProblemCounts> problems;

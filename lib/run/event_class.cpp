@@ -49,6 +49,7 @@ constexpr CategoryRow kCategories[] = {
     // itself.
     {"gpu_user_annotation", EventPlace::nowhere, Role::other},
     {"cuda_sync", EventPlace::nowhere, Role::other},
+    {"critical_path", EventPlace::nowhere, Role::other},  // of trace-merge --critical-path
     {"cuda_event", EventPlace::nowhere, Role::other},
     {"cuda_profiler_range", EventPlace::nowhere, Role::other},
     {"mtia_insight", EventPlace::nowhere, Role::other},

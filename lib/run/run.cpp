@@ -363,6 +363,7 @@ Run read_run(const RunRequest& request) {
   const std::vector<FileClock>& clocks = capture.clocks.clocks;
   Run run;
   run.threads = request.threads;
+  run.origin_ns = capture.clocks.origin_ns;
   for (std::size_t i = 0; i < files.size(); ++i) {
     run.files.push_back(
         describe_file(request.inputs[i].path, files[i], capture.ranks[i], clocks[i]));

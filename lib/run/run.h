@@ -196,6 +196,7 @@ struct Run : RunTexts {
   std::vector<RankEvents> ranks;  // the requested ranks, ascending
   // True if times of different ranks can be compared: all files of all ranks have a common clock.
   bool common_clock = true;
+  std::int64_t origin_ns = 0;  // time 0 on that clock
   // True if that clock was computed from collectives, by this reading or a merge. Then it cannot
   // show which rank waited for which in these collectives.
   bool clock_of_collectives = false;

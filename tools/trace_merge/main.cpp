@@ -8,6 +8,7 @@
 #include "merge/merger.h"
 #include "output/file_sink.h"
 #include "output/sink.h"
+#include "trace_merge/critical_path.h"
 #include "trace_merge/merge_options.h"
 #include "trace_merge/merge_report.h"
 
@@ -164,6 +165,7 @@ ExitCode merge(int argc, char** argv) {
     if (report) write_report(*report, command, summary);
   };
   const auto start = std::chrono::steady_clock::now();
+  if (command.critical_path) add_critical_path(command.merge);
   const MergeSummary summary = merge_with_progress(command.merge);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (!tool_team().is_first()) return ExitCode::done;

@@ -256,6 +256,11 @@ void add_output_options(CLI::App& app, MergeCommand& command) {
                "Write all events in time order\n"
                "Needs twice the output's size on its disk while it works.")
       ->group(group);
+  app.add_flag("--critical-path", command.critical_path,
+               "Add a row with the longest way through the steps\n"
+               "It goes across ranks, from piece to piece of what the step waited for; see "
+               "trace-stats what-if.")
+      ->group(group);
   app.add_option("--report", command.report, "Write as JSON what was done to each input")
       ->group(group)
       ->type_name("FILE");

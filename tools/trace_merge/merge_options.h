@@ -54,6 +54,7 @@ struct MergeCommand {
   MergeOptions merge;
   std::string report;  // the file for the report; empty if none is wanted
   bool strict = false;
+  bool critical_path = false;  // add that row: see critical_path.h
   Serving serving;                         // an empty output is served and not kept
   std::vector<KeptJournal> kept_journals;  // journals that --recover could not use
   Verbosity verbosity = Verbosity::normal;

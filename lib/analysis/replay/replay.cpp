@@ -78,22 +78,24 @@ PathClass class_of(const NetworkNode& node, const JobWork& job) {
 
 std::vector<PathPiece> Replay::path(const StepNetwork& network, const JobWork& job) const {
   std::vector<PathPiece> pieces;
-  const auto add = [&](PathClass what, const NetworkNode& node, std::int64_t from_ns,
-                       std::int64_t to_ns) {
-    if (to_ns > from_ns) pieces.push_back({what, node.rank, node.label, {from_ns, to_ns}});
+  const auto add = [&](PathClass what, const NetworkNode& node, const Interval& time,
+                       std::int64_t recorded_end_ns) {
+    const std::int64_t ns = length_ns(time);
+    if (ns > 0)
+      pieces.push_back({what, node.rank, node.label, time, {recorded_end_ns - ns, recorded_end_ns}});
   };
   std::uint32_t at = *std::ranges::max_element(
       network.ends, {}, [&](std::uint32_t node) { return first_[node]; });
   while (network.nodes[at].kind != MomentKind::start) {
     const NetworkNode& node = network.nodes[at];
     const std::int64_t began_ns = first_[at] - node.duration_ns;
-    add(class_of(node, job), node, began_ns, first_[at]);
+    add(class_of(node, job), node, {began_ns, first_[at]}, node.at_ns);
     std::uint32_t before = at;
     for (std::uint32_t i = network.first_edge[at]; i < network.first_edge[at + 1]; ++i)
       if (first_[network.edges[i].from] + network.edges[i].lag_ns + node.kept_ns == began_ns)
         before = network.edges[i].from;
     if (before == at) break;
-    add(PathClass::launch, node, first_[before], began_ns);
+    add(PathClass::launch, node, {first_[before], began_ns}, node.at_ns - node.duration_ns);
     at = before;
   }
   return pieces;

@@ -40,6 +40,7 @@ struct PathPiece {
   std::uint32_t rank = 0;
   std::uint32_t label = 0;  // of work
   Interval time;            // in the replay
+  Interval recorded;
 };
 
 class Replay {

@@ -376,20 +376,20 @@ WhatIf find_what_if(const Run& run, const WhatIfRequest& request) {
   Survey survey;
   found.path_work_ns.resize(ranks);
   std::int64_t recorded_ns = 0;
-  std::vector<std::pair<std::int64_t, StepKey>> lengths;
   const std::vector<std::int64_t> base = replays.replay(
       {{}}, [&](const JobStep& step, const StepNetwork& network, const StepLikes& likes,
                 const Replay& replay) {
         if (!step.counted) return;
         survey.add(replays.facts(), network, likes);
         for (const Step& own : step.of_rank) recorded_ns += length_ns(own.time);
-        lengths.emplace_back(replay.steps_ns()[0].back(), step.key);
-        for (const PathPiece& piece : replay.path(network, job)) {
+        std::vector<PathPiece> path = replay.path(network, job);
+        for (const PathPiece& piece : path) {
           found.path_ns[static_cast<std::size_t>(piece.what)] += length_ns(piece.time);
           if (piece.what == PathClass::compute || piece.what == PathClass::copy ||
               piece.what == PathClass::loader)
             found.path_work_ns[piece.rank] += length_ns(piece.time);
         }
+        if (request.path_only) found.path.insert(found.path.end(), path.rbegin(), path.rend());
       })[0];
   found.steps = base.size();
   if (base.empty()) {
@@ -402,6 +402,7 @@ WhatIf find_what_if(const Run& run, const WhatIfRequest& request) {
   const std::int64_t count = static_cast<std::int64_t>(base.size() * ranks);
   found.step_ns = recorded_ns / count;
   found.replayed_ns = sum(base) / count;
+  if (request.path_only) return found;
   const GainMaker gains(base, std::abs(found.replayed_ns - found.step_ns), ranks);
 
   std::vector<Scenario> scenarios{{}};
@@ -422,13 +423,8 @@ WhatIf find_what_if(const Run& run, const WhatIfRequest& request) {
                             [](const Repair& repair) { return is_like_others(repair.kind); }))
       for (const Variant variant : {Variant::low, Variant::high})
         scenarios.push_back({scenarios[i].repairs, variant});
-  std::ranges::sort(lengths);
-  const StepKey median = lengths[lengths.size() / 2].second;
-  const std::vector<std::vector<std::int64_t>> times = replays.replay(
-      scenarios, [&](const JobStep& step, const StepNetwork& network, const StepLikes&,
-                     const Replay& replay) {
-        if (step.key == median) found.median_path = replay.path(network, job);
-      });
+  const std::vector<std::vector<std::int64_t>> times =
+      replays.replay(scenarios, [](const auto&...) {});
   std::size_t variant = plain;
   for (std::size_t i = 1; i < plain; ++i) {
     Gain gain = gains.make(scenarios[i], times[i]);

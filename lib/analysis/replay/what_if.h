@@ -66,6 +66,7 @@ struct Gain {
 
 struct WhatIfRequest {
   std::vector<Repair> set = {};  // repairs that are made together; without any: a list of all
+  bool path_only = false;        // find the longest way through all steps, and no gains
 };
 
 struct WhatIf {
@@ -81,7 +82,7 @@ struct WhatIf {
   // The longest way through the steps, by class, and its work (compute, copies and loader) by rank.
   std::array<std::int64_t, kPathClassCount> path_ns = {};
   std::vector<std::int64_t> path_work_ns;
-  std::vector<PathPiece> median_path;  // of the median step, from its end to its begin
+  std::vector<PathPiece> path;  // of all counted steps, in time order; only if it is asked for
 };
 
 inline constexpr double kLeastCoverage = 0.98;

@@ -191,6 +191,20 @@ enum class MergeFormat : std::uint8_t {
 // perfetto_tar for names that end in .tar, .tar.gz, .tgz or .tar.zst, in any case of letters.
 MergeFormat format_of_name(std::string_view path);
 
+// A row that no input has: what an analysis found, or what files beside the traces say.
+struct AddedEvent {
+  std::int64_t start_ns = 0;  // on the common clock
+  std::optional<std::int64_t> duration_ns = {};  // a slice; without it a counter
+  std::string name = {};
+  std::string args = {};  // JSON
+};
+struct AddedRow {
+  std::int64_t rank = 0;  // in whose process it is
+  std::string name = {};
+  std::string category = {};
+  std::vector<AddedEvent> events = {};  // by start
+};
+
 struct MergeOptions {
   std::vector<Input> inputs;
   std::map<std::string, std::string> known_as = {};  // key: path; value: what the output calls it
@@ -203,6 +217,7 @@ struct MergeOptions {
   std::size_t max_open_begins = kMostOpenBegins;
   PlanOptions plan = {};
   MergeFilter filter = {};  // what is kept
+  std::vector<AddedRow> added = {};  // written after the inputs' events
   bool dry_run = false;     // report what would be done, and write nothing
   bool keep_going = false;  // leave out an input that is no trace instead of stopping
   // Surveys all inputs before it writes, even if samples of them would be enough. The same bytes

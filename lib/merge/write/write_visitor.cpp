@@ -1,6 +1,8 @@
 #include "merge/write/write_visitor.h"
 
+#include "base/json_string.h"
 #include "base/units.h"
+#include "event/event_timing.h"
 #include "merge/edits/field_edits.h"
 #include "merge/frame/frame.h"
 
@@ -224,6 +226,43 @@ void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
   blocks_->end_file();
   slices_.reset();
   last_ends_.clear();
+}
+
+void WriteVisitor::add_row(const AddedRow& row) {
+  const std::vector<OutputProcess>& processes = plan_.tracks.processes();
+  const auto process = std::ranges::find_if(processes, [&](const OutputProcess& one) {
+    return one.rank == row.rank && one.is_main;
+  });
+  if (process == processes.end() || !plan_.writes(row.rank)) return;
+  // Below the numbers that folded threads get (track_plan.h), and above those of Linux.
+  constexpr std::uint32_t kFirstTid = 9'999'000;
+  const std::uint32_t tid = kFirstTid + added_rows_;
+  // Numbers of tracks count from 0 up.
+  const std::uint32_t group = std::numeric_limits<std::uint32_t>::max() - added_rows_++;
+  EventBlock block;
+  std::string text;
+  const auto place = [&](const PlacedEvent& event) {
+    block.place(event, [&] { block.text += text; });
+  };
+  const std::string where = fmt::format(R"("pid":{},"tid":{})", process->pid, tid);
+  text = fmt::format(",\n{{\"name\":\"thread_name\",\"ph\":\"M\",{},\"args\":{{\"name\":{}}}}}", where,
+                     json_string(row.name));
+  output_.write(text);
+  for (const AddedEvent& event : row.events) {
+    const std::int64_t start_ns = event.start_ns - plan_.origin_ns;
+    text = fmt::format(R"(,{}{{"name":{},"cat":{},"ph":"{}",{},"ts":)", '\n', json_string(event.name),
+                       json_string(row.category), event.duration_ns ? 'X' : 'C', where);
+    append_microseconds(text, start_ns);
+    if (event.duration_ns) append_microseconds(text += R"(,"dur":)", *event.duration_ns);
+    text += fmt::format(R"(,"args":{}}})", event.args.empty() ? "{}" : event.args);
+    place({.start_ns = start_ns,
+           .duration_ns = event.duration_ns.value_or(0),
+           .group = group,
+           .order = event.duration_ns ? OrderClass::slice : OrderClass::counter});
+  }
+  blocks_->prepare(block);
+  blocks_->take(block);
+  blocks_->end_file();
 }
 
 void WriteVisitor::finish() {

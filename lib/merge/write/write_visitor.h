@@ -197,6 +197,8 @@ class WriteVisitor : public FileVisitor {
   // `plan` and `output` must outlive the visitor.
   WriteVisitor(const MergePlan& plan, Sink& output, const MemoryPlan& memory = {});
   ~WriteVisitor() override;
+  // Writes a row that no input has. Nothing is written of a rank that the plan leaves out.
+  void add_row(const AddedRow& row);
   // Must be called after all files have been taken.
   void finish();
 
@@ -240,6 +242,7 @@ class WriteVisitor : public FileVisitor {
   std::vector<UnendedAsync> unended_;    // the unended ones of that file
   LastEnds last_ends_;                   // the ends of events of that file
   std::optional<Unplanned> unplanned_;
+  std::uint32_t added_rows_ = 0;
   std::atomic<bool> stopped_ = false;  // unplanned_ is set; for other threads
 };
 

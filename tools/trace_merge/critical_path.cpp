@@ -1,0 +1,46 @@
+#include "trace_merge/critical_path.h"
+
+#include "analysis/replay/what_if.h"
+#include "base/json_string.h"
+#include "base/problems.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace traceloom {
+namespace {
+
+constexpr std::array<std::string_view, kPathClassCount> kNames{
+    "compute", "copy", "collective", "message", "communication", "launch", "wait for data"};
+
+}  // namespace
+
+void add_critical_path(MergeOptions& options) {
+  const Run run = read_run({.inputs = options.inputs, .keep_going = options.keep_going, .threads = options.threads});
+  const WhatIf found = find_what_if(run, {.path_only = true});
+  if (!found.refusal.empty())
+    throw UsageError(fmt::format("--critical-path: {}", found.refusal));
+  AddedRow row{run.ranks.front().rank, "critical path of all ranks", "critical_path"};
+  std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
+  for (const PathPiece& piece : found.path) {
+    // Clocks of ranks are some us apart; the pieces of a row do not overlap.
+    const std::int64_t from_ns = std::max(piece.recorded.from_ns, end_ns);
+    if (piece.recorded.to_ns <= from_ns) continue;
+    end_ns = piece.recorded.to_ns;
+    const std::string_view kind = kNames[static_cast<std::size_t>(piece.what)];
+    const bool is_work = piece.what == PathClass::compute || piece.what == PathClass::copy;
+    const std::int64_t rank = run.ranks[piece.rank].rank;
+    row.events.push_back({run.origin_ns + from_ns, end_ns - from_ns,
+                          fmt::format("rank {}: {}", rank,
+                                      is_work ? run.labels.name(piece.label) : kind),
+                          fmt::format(R"({{"rank":{},"class":{}}})", rank, json_string(kind))});
+  }
+  options.added.push_back(std::move(row));
+}
+
+}  // namespace traceloom
