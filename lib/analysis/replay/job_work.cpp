@@ -4,6 +4,7 @@
 #include "analysis/waits/step_roles.h"
 #include "analysis/work/work_names.h"
 #include "base/arithmetic.h"
+#include "per_rank/per_rank.h"
 #include "run/launches.h"
 
 #include <algorithm>
@@ -213,9 +214,9 @@ std::pair<PartIterator, PartIterator> parts_of(const std::vector<MeetingPart>& p
   return {found.begin(), found.end()};
 }
 
-JobWork::JobWork(const Run& run) : ranks(run.ranks.size()), parts(run.ranks.size()) {
-  for_each_parallel(ranks.size(), run.threads,
-                    [&](std::size_t rank) { ranks[rank] = find_work(run, run.ranks[rank]); });
+JobWork::JobWork(const Run& run) : parts(run.ranks.size()) {
+  ranks = per_rank<RankWork>(run, all_ranks(run),
+                             [&](std::size_t rank) { return find_work(run, run.ranks[rank]); });
   const MatchedCollectives& found = match_collectives(run);
   MeetingList list(run, *this);
   for (const Collective& what : found.matched) list.add(what);
@@ -233,6 +234,19 @@ JobWork::JobWork(const Run& run) : ranks(run.ranks.size()), parts(run.ranks.size
   }
   unknown.assign(missing.begin(), missing.end());
   std::ranges::stable_sort(unknown, std::greater(), [](const auto& one) { return one.second; });
+}
+
+double JobWork::launches_share() const {
+  std::size_t pieces = 0;
+  std::size_t launched = 0;
+  for (const RankWork& rank : ranks) {
+    pieces += rank.pieces.size();
+    launched += static_cast<std::size_t>(
+        std::ranges::count_if(rank.pieces, [](const LaunchedPiece& piece) {
+          return piece.call_ns != kNotGiven;
+        }));
+  }
+  return pieces == 0 ? 0 : static_cast<double>(launched) / static_cast<double>(pieces);
 }
 
 double JobWork::coverage() const {

@@ -90,6 +90,9 @@ struct JobWork {
   // What is not known, in words, the longest time first: "SendRecv without the other rank".
   std::vector<std::pair<std::string, std::int64_t>> unknown;
 
+  // The part of the pieces whose launch is known. Without launches nothing tells what the host, and
+  // a wait for data, holds up.
+  double launches_share() const;
   // The part of time in communication with all its ranks; 1 without communication.
   double coverage() const;
 };

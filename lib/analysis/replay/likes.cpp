@@ -61,7 +61,8 @@ void compare_owners(std::vector<LikePiece>& all, std::vector<LikeTimes>& times) 
 
 StepLikes::StepLikes(const StepNetwork& network, const JobWork& job,
                      const std::vector<std::int64_t>& stages)
-    : mates_(network.nodes.size()), stages_(network.nodes.size()), meetings_(network.nodes.size()) {
+    : hosts_(stages.size()),
+      mates_(network.nodes.size()), stages_(network.nodes.size()), meetings_(network.nodes.size()) {
   std::vector<LikePiece> mates;
   std::vector<LikePiece> met;
   std::map<std::tuple<std::uint32_t, std::string_view, std::int64_t>, std::int64_t> places;
@@ -72,6 +73,8 @@ StepLikes::StepLikes(const StepNetwork& network, const JobWork& job,
     if (node.kind == MomentKind::compute) {
       const std::int64_t stage = stages[node.rank];
       mates.push_back({node.label * stage_count + stage, node.place, node.duration_ns, node.rank, i});
+    } else if (node.kind == MomentKind::host) {
+      hosts_[node.rank].own_ns += node.duration_ns;
     } else if (node.kind == MomentKind::loader) {
       mates.push_back({-1 - stages[node.rank], node.place, node.duration_ns, node.rank, i});
     } else if (node.kind == MomentKind::meeting) {
@@ -84,6 +87,12 @@ StepLikes::StepLikes(const StepNetwork& network, const JobWork& job,
     }
   }
   if (stage_count > 1) compare_stages(network, stages, mates);
+  std::vector<LikePiece> hosts;
+  for (std::uint32_t rank = 0; rank < stages.size(); ++rank)
+    hosts.push_back({stages[rank], 0, hosts_[rank].own_ns, rank, rank});
+  std::vector<LikeTimes> host_times(stages.size());
+  compare_owners(hosts, host_times);
+  for (std::size_t rank = 0; rank < stages.size(); ++rank) hosts_[rank].mates = host_times[rank];
   compare_owners(mates, mates_);
   compare_owners(met, meetings_);
 }

@@ -41,6 +41,12 @@ class StepLikes {
   // `stages` has the stage of each rank of the run.
   StepLikes(const StepNetwork& network, const JobWork& job, const std::vector<std::int64_t>& stages);
 
+  // The time of a rank's host beside waits for data and for devices, all of it in the step.
+  struct HostTime {
+    std::int64_t own_ns = 0;
+    LikeTimes mates = {};
+  };
+  const HostTime& host_of(std::uint32_t rank) const { return hosts_[rank]; }
   // nullptr if nobody has the same.
   const LikeTimes* of_mates(std::uint32_t node) const { return at(mates_, node); }
   const LikeTimes* of_stages(std::uint32_t node) const { return at(stages_, node); }
@@ -54,6 +60,7 @@ class StepLikes {
   void compare_stages(const StepNetwork& network, const std::vector<std::int64_t>& stages,
                       const std::vector<LikePiece>& mates);
 
+  std::vector<HostTime> hosts_;   // by rank
   std::vector<LikeTimes> mates_;  // by node
   std::vector<LikeTimes> stages_;
   std::vector<LikeTimes> meetings_;

@@ -111,6 +111,14 @@ class StepRepair {
     for (std::uint32_t i = network_.first_of_rank[rank->second];
          i < network_.first_of_rank[rank->second + 1]; ++i)
       if (const LikeTimes* const like = likes_.of_mates(i)) replace(i, value_of(*like, variant));
+    const StepLikes::HostTime& host = likes_.host_of(rank->second);
+    if (host.own_ns == 0 || host.mates.median_ns == kNotGiven) return;
+    const double part = static_cast<double>(value_of(host.mates, variant)) /
+                        static_cast<double>(host.own_ns);
+    for (std::uint32_t i = network_.first_of_rank[rank->second];
+         i < network_.first_of_rank[rank->second + 1]; ++i)
+      if (const NetworkNode& node = network_.nodes[i]; node.kind == MomentKind::host)
+        replace(i, static_cast<std::int64_t>(static_cast<double>(node.duration_ns) * part));
   }
   void apply_stage(const Repair& repair, Variant variant) {
     for (std::uint32_t i = 0; i < network_.first_of_rank.back(); ++i)
@@ -172,6 +180,9 @@ struct Survey {
   bool has_messages = false;
 
   void add(const JobFacts& facts, const StepNetwork& network, const StepLikes& likes) {
+    for (std::uint32_t rank = 0; rank < facts.stages.size(); ++rank)
+      if (const StepLikes::HostTime& host = likes.host_of(rank); host.mates.median_ns != kNotGiven)
+        ranks[rank] += host.own_ns - host.mates.median_ns;
     for (std::uint32_t i = 0; i < network.nodes.size(); ++i) {
       const NetworkNode& node = network.nodes[i];
       const auto excess = [&](const LikeTimes& like) { return node.duration_ns - like.median_ns; };
@@ -369,6 +380,7 @@ WhatIf find_what_if(const Run& run, const WhatIfRequest& request) {
   WhatIf found;
   const JobWork job(run);
   found.coverage = job.coverage();
+  found.launches_share = job.launches_share();
   found.refusal = find_refusal(run, job);
   if (!found.refusal.empty()) return found;
   JobReplay replays(run, job);
@@ -412,7 +424,9 @@ WhatIf find_what_if(const Run& run, const WhatIfRequest& request) {
   } else {
     odd = odd_ones(replays.facts(), survey, sum(base) / static_cast<std::int64_t>(ranks));
     for (const Repair& repair : odd) scenarios.push_back({{repair}});
-    for (const Repair& repair : removals(replays.facts(), survey)) scenarios.push_back({{repair}});
+    for (const Repair& repair : request.others ? *request.others : removals(replays.facts(), survey))
+      scenarios.push_back({{repair}});
+    if (request.others) odd.clear();
     if (odd.size() > kMostInPairs) odd.resize(kMostInPairs);
     for (std::size_t a = 0; a < odd.size(); ++a)
       for (std::size_t b = a + 1; b < odd.size(); ++b) scenarios.push_back({{odd[a], odd[b]}});

@@ -66,7 +66,10 @@ struct Gain {
 
 struct WhatIfRequest {
   std::vector<Repair> set = {};  // repairs that are made together; without any: a list of all
-  bool path_only = false;        // find the longest way through all steps, and no gains
+  // What is looked at if nothing is set, besides what is unlike the others; nothing: all that the
+  // job has, and pairs.
+  std::optional<std::vector<Repair>> others = {};
+  bool path_only = false;  // find the longest way through all steps, and no gains
 };
 
 struct WhatIf {
@@ -74,6 +77,7 @@ struct WhatIf {
   std::size_t steps = 0;
   std::int64_t step_ns = 0;      // mean step, as recorded
   std::int64_t replayed_ns = 0;  // mean step of the replay without repairs
+  double launches_share = 1;     // JobWork::launches_share()
   double coverage = 1;           // part of time in communication with all its ranks
   bool has_inferred = false;     // partners of messages were inferred
   std::vector<Gain> asked;       // WhatIfRequest::set

@@ -149,6 +149,11 @@ Report replay_report(const Run& run, const WhatIfRequest& request) {
       "replayed {}: {} a step, recorded {}; the ranks of {:.1f} % of the time in communication are known",
       count_of(found.steps, "step"), format_duration(found.replayed_ns),
       format_duration(found.step_ns), 100 * found.coverage));
+  if (found.launches_share < kLeastCoverage)
+    report.notes.push_back(
+        fmt::format("the launches of {:.1f} % of the device work are not known: what the host and "
+                    "waits for data hold up is not in these gains",
+                    100 * (1 - found.launches_share)));
   if (request.set.empty()) report.notes.emplace_back("gains overlap: they do not add up");
   return report;
 }

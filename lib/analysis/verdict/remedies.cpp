@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -154,6 +155,25 @@ Cure communication_cure(const Findings& found) {
   return {"larger buckets or batches, overlap with the backward pass", "comm"};
 }
 
+// Says what to do about what is unlike the others.
+Cure odd_cure(const Findings& found) {
+  const Repair& odd = found.job.oddest->repairs.front();
+  const std::string words = odd_words(odd);
+  switch (odd.kind) {
+    case Repair::Kind::stage:
+      return {fmt::format("move layers from {} to the others", words), "what-if"};
+    case Repair::Kind::link:
+    case Repair::Kind::group:
+      return {fmt::format("look at {}: hosts, network, routing", words), "what-if"};
+    default:
+      return {found.straggler.rank == odd.ranks.front()
+                  ? fmt::format("look at {} first (cause: {})", words,
+                                to_string(found.straggler.cause))
+                  : fmt::format("look at {} first", words),
+              "what-if"};
+  }
+}
+
 Cure cure_of(Limit limit, const Findings& found) {
   switch (limit) {
     case Limit::data_loading:
@@ -161,6 +181,7 @@ Cure cure_of(Limit limit, const Findings& found) {
     case Limit::communication:
       return communication_cure(found);
     case Limit::straggler:
+      if (found.job.oddest) return odd_cure(found);
       return {found.straggler.candidates.empty()
                   ? "look at the ranks that come last"
                   : fmt::format("look at {} first (cause: {})", rank_list(found.straggler),
@@ -272,6 +293,19 @@ std::string record_next(const Verdict& verdict, const Findings& found) {
   return "record collectives (torch.profiler): event/backward holds both; see trace-stats comm";
 }
 
+// Without its waiting, a step lasts as long as the rank needs that waits least.
+StepShare bubble_gain(const Verdict& verdict, const Findings& found) {
+  const RankWaits& waits = found.waits;
+  if (!found.job.is_known || waits.kind == MeetingKind::none) return verdict.waiting;
+  std::int64_t least_ns = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < waits.ranks.size(); ++i)
+    least_ns = std::min(least_ns, waits.mean_wait_ns(i));
+  const StepShare least = found.basis.share_of_mean(least_ns);
+  return least.share() < verdict.waiting.share()
+             ? found.basis.share(least_ns * static_cast<std::int64_t>(found.basis.steps.count()))
+             : verdict.waiting;
+}
+
 }  // namespace
 
 std::vector<Remedy> remedies_of(const Verdict& verdict, const Findings& found) {
@@ -279,12 +313,12 @@ std::vector<Remedy> remedies_of(const Verdict& verdict, const Findings& found) {
   for (const Limit limit : kAllOf<Limit>)
     if (limit != Limit::inconclusive && verdict.gains[limit].share() >= kLeastGain)
       remedies.push_back(remedy_of(limit, verdict, found));
-  if (verdict.waits_for_stages && verdict.waiting.share() >= kLeastGain)
+  if (verdict.waits_for_stages && bubble_gain(verdict, found).share() >= kLeastGain)
     remedies.push_back({.limit = Limit::communication,
                         .text = "more micro-batches, or stages that take as long as each other",
                         .see = "comm",
                         .part = "waiting",
-                        .gain = verdict.waiting,
+                        .gain = bubble_gain(verdict, found),
                         .events = found.stages.messages});
   std::ranges::stable_sort(remedies, std::greater(),
                            [](const Remedy& remedy) { return remedy.gain.share(); });

@@ -175,6 +175,35 @@ std::int64_t largest_part_ns(const Findings& found, std::int64_t compute_ns) {
   return std::min(found.account[AccountRow::host_operator].longest().ns, compute_ns);
 }
 
+// Takes the gains of the job by replay. Gaps of single devices gain no more than no time between
+// launches would.
+void take_job_gains(const Findings& found, Gains& gains) {
+  const JobGains& job = found.job;
+  const auto of_job = [&](std::int64_t ns) {
+    const double part = ratio(ns, job.step_ns);
+    return found.basis.share(
+        static_cast<std::int64_t>(part * static_cast<double>(found.basis.share(0).of_ns)));
+  };
+  const auto cap = [&](Limit limit, std::int64_t ns) {
+    const StepShare most = of_job(ns);
+    if (gains[limit].share() > most.share()) gains[limit] = most;
+  };
+  gains[Limit::data_loading] = of_job(job.loader_ns);
+  gains[Limit::communication] = of_job(job.communication_ns);
+  gains[Limit::straggler] = of_job(job.oddest ? job.oddest->gain_ns : 0);
+  cap(Limit::compute, job.kernel_ns);
+  if (job.oddest) {
+    // What one link, group or stage has more than the others is its own.
+    const Repair::Kind kind = job.oddest->repairs.front().kind;
+    const bool moves = kind == Repair::Kind::link || kind == Repair::Kind::group;
+    if (moves || kind == Repair::Kind::stage) {
+      StepShare& whole = gains[moves ? Limit::communication : Limit::compute];
+      whole.ns = std::max<std::int64_t>(whole.ns - gains[Limit::straggler].ns, 0);
+    }
+  }
+  for (const Limit limit : kGapLimits) cap(limit, job.launch_ns);
+}
+
 // Returns what would be saved at most without each limit, if `communication_ns` of the barriers is
 // communication.
 Gains find_gains(const Verdict& verdict, const Findings& found, std::int64_t communication_ns) {
@@ -203,6 +232,7 @@ Gains find_gains(const Verdict& verdict, const Findings& found, std::int64_t com
   if (found.straggler.cause == StragglerCause::compute ||
       found.straggler.cause == StragglerCause::slower_device)
     compute.ns = std::max<std::int64_t>(compute.ns - gains[Limit::straggler].ns, 0);
+  if (found.job.is_known) take_job_gains(found, gains);
   return gains;
 }
 
@@ -231,8 +261,10 @@ Limit find_largest(const Gains& gains) {
   return largest;
 }
 
-Limit choose(const Gains& gains, const Straggler& straggler) {
+Limit choose(const Gains& gains, const Findings& found) {
+  const Straggler& straggler = found.straggler;
   const Limit largest = find_largest(gains);
+  if (found.job.is_known) return largest;
   if (!straggler.holds_up_by_much()) return largest;
   // Most of that share belongs to the straggler: the cause slows one rank, not the job.
   if (comes_of(largest, straggler.cause) &&
@@ -250,6 +282,12 @@ void name_rank(Verdict& verdict, const Findings& found) {
   if (straggler.holds_up_by_much() &&
       (verdict.kind == Limit::straggler || (verdict.kind == Limit::data_loading && by_loader)))
     verdict.rank = straggler.rank;
+  if (found.job.is_known && verdict.kind == Limit::straggler) {
+    const Repair& oddest = found.job.oddest->repairs.front();
+    verdict.rank.reset();
+    if (oddest.kind == Repair::Kind::rank) verdict.rank = oddest.ranks.front();
+    verdict.named = odd_words(oddest);
+  }
   if (found.roles.size() == 1 && verdict.kind != Limit::inconclusive)
     verdict.rank = found.roles.front().rank;
 }
@@ -257,7 +295,7 @@ void name_rank(Verdict& verdict, const Findings& found) {
 using Limits = std::vector<Limit>;
 
 void judge_gains(const Gains& gains, const Findings& found, Limits& possible) {
-  const Limit limit = choose(gains, found.straggler);
+  const Limit limit = choose(gains, found);
   if (std::ranges::find(possible, limit) == possible.end()) possible.push_back(limit);
 }
 
@@ -340,7 +378,8 @@ void find_kind(Verdict& verdict, const Findings& found) {
     for (const Limit limit : possible)
       if (limit != Limit::inconclusive) verdict.possible.push_back(limit);
     verdict.why = is_open ? why_not_recorded(verdict, found) : either_text(verdict.possible);
-  } else if (least == Limit::straggler && !straggler.rank && !straggler.each_of_them) {
+  } else if (least == Limit::straggler && !found.job.is_known && !straggler.rank &&
+             !straggler.each_of_them) {
     verdict.possible = {Limit::straggler, Limit::data_loading};
     verdict.why = candidates_text(straggler);
   } else {
@@ -506,6 +545,8 @@ Findings::Findings(const Run& run)
                                         may_be(basis, Role::kernel) || may_be(basis, Role::memcpy),
                                         [&](std::size_t rank) { return roles[rank].counted(); })
                     : DeviceFacts()),
+      job(lacks_ranks() || basis.steps.count() == 0 ? JobGains()
+                                                    : find_job_gains(run, facts.longest)),
       events(count_events(*this)),
       is_lone_batch(traceloom::is_lone_batch(run, basis)),
       doubts(run),

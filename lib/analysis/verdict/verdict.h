@@ -5,6 +5,7 @@
 #include "analysis/devices/device_work.h"
 #include "analysis/findings/loader_waits.h"
 #include "analysis/findings/straggler.h"
+#include "analysis/verdict/job_gains.h"
 #include "analysis/waits/rank_waits.h"
 #include "analysis/waits/step_roles.h"
 #include "base/by_enum.h"
@@ -172,6 +173,7 @@ constexpr std::string_view to_string(WaitsBy by) {
 struct Verdict {
   Limit kind = Limit::inconclusive;
   std::optional<std::int64_t> rank;  // the rank to examine; absent if it is no single one
+  std::string named = {};  // the rank, stage, link or group of a straggler, if it is by replay
   // That rank, or one for which the others wait, or the one to whose steps the shares refer.
   std::optional<std::int64_t> named_rank;
   std::string why;              // reason of an inconclusive verdict, if it is known
@@ -243,6 +245,7 @@ struct Findings {
   Account account;    // of the steps of the basis
   StageWaits stages;  // waits in the same steps, with devices, and where ranks are missing
   DeviceFacts facts;  // facts about the same ranks, with devices
+  JobGains job;       // where they are known, gains are those of the job
   ByLimit<std::size_t> events;
   bool is_lone_batch;
   DeviceDoubts doubts;

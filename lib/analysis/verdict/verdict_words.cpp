@@ -75,6 +75,15 @@ void add_delay_lines(const Verdict& verdict, const Findings& found,
                     "waits {} a step ({})",
                     format_duration(late.ns), percent_text(late)));
   const Straggler& straggler = found.straggler;
+  if (found.job.oddest && verdict.gains[Limit::straggler].share() >= kLeastGain)
+    evidence.push_back(fmt::format(
+        "{} like the others would gain {} of {} a step ({} to {}), by a replay of all ranks; see "
+        "trace-stats what-if",
+        odd_words(found.job.oddest->repairs.front()), format_duration(found.job.oddest->gain_ns),
+        format_duration(found.job.step_ns), format_duration(found.job.oddest->least_ns),
+        format_duration(found.job.oddest->most_ns)));
+  // What a stage, a link or a group causes is nothing that single ranks do.
+  if (found.job.oddest && found.job.oddest->repairs.front().kind != Repair::Kind::rank) return;
   if (straggler.changing_ns > 0)
     evidence.push_back(fmt::format("changing ranks: the others wait {} a step for one or another",
                                    format_duration(straggler.changing_ns)));
@@ -177,7 +186,10 @@ std::string verdict_headline(const Verdict& verdict) {
   line += fmt::format(" (at most {} of {}, {}", step_text(gain.ns, gain.of),
                       step_text(gain.of_ns, gain.of), percent_text(gain));
   line += ')';
-  if (verdict.rank && verdict.of.rank) line += fmt::format(", rank {}", *verdict.rank);
+  if (!verdict.named.empty())
+    line += ", " + verdict.named;
+  else if (verdict.rank && verdict.of.rank)
+    line += fmt::format(", rank {}", *verdict.rank);
   return line;
 }
 
