@@ -60,6 +60,7 @@ class Replay {
       frees += entry.action == MemoryAction::free_completed ? 1 : 0;
       completes_ |= entry.action == MemoryAction::free_completed;
       if (answer_.from_ns == kNoTime) answer_.from_ns = entry.at_ns;
+      if (entry.at_ns != kNoTime) to_ns_ = std::max(to_ns_, entry.at_ns);
     }
     lifetimes_.reserve(lifetimes_.size() + frees);
     // Indexes are 32 bits wide; a longer history begins later.
@@ -135,6 +136,22 @@ class Replay {
     answer_.peak.active = std::max(answer_.peak.active, state_.active);
     answer_.peak.allocated = std::max(answer_.peak.allocated, state_.allocated);
     answer_.peak.reserved = std::max(answer_.peak.reserved, state_.reserved);
+    if (i != kBefore) note_point(entries_[static_cast<std::size_t>(i)].at_ns);
+  }
+  // Entries come the last one first; a point stands for a part of the time of all of them.
+  void note_point(std::int64_t at_ns) {
+    if (at_ns < answer_.from_ns || at_ns == kNoTime) return;
+    const Int128 of_all = Int128{at_ns} - answer_.from_ns;
+    const auto part = static_cast<std::int64_t>(of_all * (kMostPoints - 1) /
+                                                std::max<Int128>(Int128{to_ns_} - answer_.from_ns, 1));
+    std::vector<HistoryPoint>& curve = answer_.curve;
+    if (part != part_ || curve.empty()) {
+      part_ = part;
+      if (curve.size() < kMostPoints) curve.emplace_back();
+      curve.back().requested = -1;
+    }
+    if (state_.requested > curve.back().requested)
+      curve.back() = {at_ns, state_.requested, state_.allocated, state_.reserved};
   }
 
   // --- entries
@@ -355,6 +372,7 @@ class Replay {
   }
 
   void finish() {
+    std::ranges::sort(answer_.curve, {}, &HistoryPoint::at_ns);
     std::reverse(answer_.out_of_memory.begin(), answer_.out_of_memory.end());
     answer_.is_complete =
         !entries_.empty() && open_.empty() && state_.reserved == 0 && answer_.contradictions == 0;
@@ -466,6 +484,8 @@ class Replay {
   std::map<std::int64_t, std::int64_t> steps_;           // begin and number
   bool has_numbers_ = false;
   bool completes_ = false;  // the history has completed frees
+  std::int64_t to_ns_ = kNoTime;  // the last time of an entry
+  std::int64_t part_ = -1;        // of the time of all, which the last point stands for
   std::int32_t peak_ = kBefore;
   std::uint64_t pairs_ = 0;        // allocations whose alloc and free have stacks
   std::uint64_t equal_pairs_ = 0;  // and the same one

@@ -60,6 +60,15 @@ struct OutOfMemory {
 };
 inline constexpr std::size_t kMostOutOfMemory = 16;  // of a device, the last ones
 
+// A moment of the history: the highest one of its part of the time.
+struct HistoryPoint {
+  std::int64_t at_ns = 0;
+  std::int64_t requested = 0;
+  std::int64_t allocated = 0;
+  std::int64_t reserved = 0;
+};
+inline constexpr std::size_t kMostPoints = 1024;
+
 struct MemoryAnswer {
   std::int64_t device = 0;
   std::size_t entries = 0;
@@ -83,6 +92,7 @@ struct MemoryAnswer {
   std::uint64_t checks = 0;  // entries that say how much was active, and how many of them fit
   std::uint64_t checks_that_fit = 0;
   std::uint64_t ooms = 0;
+  std::vector<HistoryPoint> curve;          // by time, of entries with a time; at most kMostPoints
   std::vector<PlaceMemory> places;         // the largest at the peak first, then at the end
   std::vector<MemoryLeak> leaks;           // the largest first
   std::vector<OutOfMemory> out_of_memory;  // the last kMostOutOfMemory, oldest first

@@ -131,9 +131,11 @@ class JsonMerge {
   // Writes what stands after the events, and replaces the output. `visitor` has written all files,
   // or has taken the parts of those that have.
   MergeSummary finish(WriteVisitor& visitor) {
-    for (const AddedRow& row : options_.added) visitor.add_row(row);
+    std::uint64_t added = 0;
+    for (const AddedRow& row : options_.added) added += visitor.add_row(row);
     visitor.finish();
     MergeSummary summary = inputs_.summarize(visitor.written());
+    summary.added = added;
     std::vector<ProblemCounts> problems;
     for (const MergedFile& file : summary.files) problems.push_back(file.problems);
     const auto events_of = [&](std::size_t file, std::int64_t rank) {

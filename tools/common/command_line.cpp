@@ -376,9 +376,10 @@ void say_kinds(std::string_view tool, const std::vector<OtherFile>& files) {
 }  // namespace
 
 std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::string>& arguments,
-                               bool keep_going, std::vector<OtherFile>* memory) {
+                               bool keep_going, std::vector<OtherFile>* memory,
+                               bool (*takes)(const OtherFile&)) {
   OtherFiles others;
-  others.takes_memory = memory != nullptr;
+  others.takes_memory = memory != nullptr && takes == nullptr;
   std::vector<Input> inputs;
   if (tool_team().is_first()) {
     inputs =
@@ -386,8 +387,10 @@ std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::str
     if (!others.no_traces.empty()) say(tool, Tone::note, words_of_others(others.no_traces));
     if (!others.other_names.empty()) say(tool, Tone::note, words_of_names(others.other_names));
     if (memory != nullptr) {
-      const auto left_out =
-          std::ranges::stable_partition(others.of_kind, is_memory_kind, &OtherFile::kind);
+      const auto left_out = std::ranges::stable_partition(
+          others.of_kind, [&](const OtherFile& file) {
+            return takes != nullptr ? takes(file) : is_memory_kind(file.kind);
+          });
       memory->assign(others.of_kind.begin(), left_out.begin());
       others.of_kind.erase(others.of_kind.begin(), left_out.begin());
     }

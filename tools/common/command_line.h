@@ -51,10 +51,11 @@ CLI::Option* add_inputs(CLI::App& app, std::vector<std::string>& inputs);
 // Returns the files that the arguments of `tool` stand for. With --keep-going a missing file is an
 // input that cannot be read. A note on stderr names files of folders that are no traces. Throws
 // UsageError for a file that is named twice.
-// A command that reads files about memory gives `memory`: they are moved there, and no trace is
-// needed. Otherwise a note names those of folders, too.
+// A command that reads files about memory gives `memory`: those that it takes are moved there.
+// Without `takes` these are all, and no trace is needed. A note names the others of folders.
 std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::string>& arguments,
-                               bool keep_going, std::vector<OtherFile>* memory = nullptr);
+                               bool keep_going, std::vector<OtherFile>* memory = nullptr,
+                               bool (*takes)(const OtherFile&) = nullptr);
 // -o, --output FILE; - is stdout.
 CLI::Option* add_output(CLI::App& app, std::string& path);
 // -j, --threads N; 0 stands for all cores.

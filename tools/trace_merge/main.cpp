@@ -8,7 +8,7 @@
 #include "merge/merger.h"
 #include "output/file_sink.h"
 #include "output/sink.h"
-#include "trace_merge/critical_path.h"
+#include "trace_merge/added_rows.h"
 #include "trace_merge/merge_options.h"
 #include "trace_merge/merge_report.h"
 
@@ -101,10 +101,13 @@ void print_summary(const MergeCommand& command, const MergeSummary& summary, dou
                                 static_cast<double>(summary.text_bytes) / 1e6 / seconds);
   const std::string filtered =
       summary.filter ? fmt::format(" ({} filtered away)", format_count(summary.filtered)) : "";
+  const std::string added =
+      command.merge.added.empty() ? "" : fmt::format(" and {} of added rows", format_count(summary.added));
   say(kTool, Tone::note,
       fmt::format("{} {}, {} {}, {}{}, {} of text{}{}", summary.files.size(),
                   plural(summary.files.size(), "file"), summary.ranks,
-                  plural(summary.ranks, "rank"), count_of(summary.events, "event"), filtered,
+                  plural(summary.ranks, "rank"), count_of(summary.events, "event"),
+                  filtered + added,
                   format_bytes(summary.text_bytes), count_problems(summary), speed));
 }
 
@@ -165,7 +168,10 @@ ExitCode merge(int argc, char** argv) {
     if (report) write_report(*report, command, summary);
   };
   const auto start = std::chrono::steady_clock::now();
+  if (command.merge.format == MergeFormat::perfetto_tar && command.critical_path)
+    throw UsageError("--critical-path: a tar has no row of all ranks; write a .json");
   if (command.critical_path) add_critical_path(command.merge);
+  if (!command.memory.empty()) add_memory(command.memory, command.merge);
   const MergeSummary summary = merge_with_progress(command.merge);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (!tool_team().is_first()) return ExitCode::done;

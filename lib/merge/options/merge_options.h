@@ -159,6 +159,7 @@ struct MergeSummary {
   std::uint64_t filtered = 0;                // dropped by the filter
   std::optional<FilterOutcome> filter = {};  // set if there is a filter
   std::uint64_t shared_flows = 0;            // events of PlanOptions::shared_flows
+  std::uint64_t added = 0;                   // of MergeOptions::added
   std::uint64_t text_bytes = 0;              // read, uncompressed
   std::int64_t origin_ns = 0;  // Unix time of time 0 in the output, with absolute clocks
 };
@@ -203,6 +204,7 @@ struct AddedRow {
   std::string name = {};
   std::string category = {};
   std::vector<AddedEvent> events = {};  // by start
+  bool is_own_time = false;             // Unix time of the rank's own clock, not the common one
 };
 
 struct MergeOptions {

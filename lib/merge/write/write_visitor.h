@@ -197,8 +197,9 @@ class WriteVisitor : public FileVisitor {
   // `plan` and `output` must outlive the visitor.
   WriteVisitor(const MergePlan& plan, Sink& output, const MemoryPlan& memory = {});
   ~WriteVisitor() override;
-  // Writes a row that no input has. Nothing is written of a rank that the plan leaves out.
-  void add_row(const AddedRow& row);
+  // Writes a row that no input has, and returns the number of its events that were written: none of
+  // a rank that the plan leaves out, and none before time 0.
+  std::uint64_t add_row(const AddedRow& row);
   // Must be called after all files have been taken.
   void finish();
 

@@ -1,14 +1,18 @@
-#include "trace_merge/critical_path.h"
+#include "trace_merge/added_rows.h"
 
 #include "analysis/replay/what_if.h"
 #include "base/json_string.h"
+#include "analysis/snapshots/memory_files.h"
 #include "base/problems.h"
+#include "common/terminal.h"
+#include "trace_merge/merge_options.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -18,7 +22,37 @@ namespace {
 constexpr std::array<std::string_view, kPathClassCount> kNames{
     "compute", "copy", "collective", "message", "communication", "launch", "wait for data"};
 
+AddedEvent counter(std::int64_t device, std::string_view what, std::int64_t at_ns,
+                   std::int64_t bytes) {
+  return {at_ns, std::nullopt, fmt::format("GPU {} {}", device, what),
+          fmt::format(R"({{"bytes":{}}})", bytes)};
+}
+
 }  // namespace
+
+void add_memory(const std::vector<OtherFile>& files, MergeOptions& options) {
+  MemoryFiles found =
+      read_memory_files(files, {options.threads, true, options.filter.ranks});
+  for (const std::string& error : found.errors) say(kTool, Tone::warning, "left out: " + error);
+  std::ranges::stable_sort(found.snapshots, {}, [](const SnapshotFile& file) {
+    return std::pair(file.rank, file.devices.empty() ? 0 : file.devices.front().from_ns);
+  });
+  // The histories of several snapshots of a device overlap: each goes on after the one before.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ends_ns;
+  for (const SnapshotFile& file : found.snapshots) {
+    AddedRow row{file.rank, "", "memory_snapshot", {}, true};
+    for (const MemoryAnswer& device : file.devices) {
+      std::int64_t& end_ns = ends_ns.try_emplace({file.rank, device.device}, INT64_MIN).first->second;
+      for (const HistoryPoint& point : device.curve) {
+        if (point.at_ns <= end_ns) continue;
+        end_ns = point.at_ns;
+        row.events.push_back(counter(device.device, "allocated", point.at_ns, point.allocated));
+        row.events.push_back(counter(device.device, "reserved", point.at_ns, point.reserved));
+      }
+    }
+    options.added.push_back(std::move(row));
+  }
+}
 
 void add_critical_path(MergeOptions& options) {
   const Run run = read_run({.inputs = options.inputs, .keep_going = options.keep_going, .threads = options.threads});
