@@ -401,6 +401,9 @@ struct Renumbering {
   }
 };
 
+// Stands for no label.
+inline constexpr std::uint32_t kNoLabel = ~std::uint32_t{0};
+
 // The distinct names and categories of events, with their meaning. Not thread-safe.
 class Labels {
  public:

@@ -60,6 +60,12 @@ RunFile describe_file(const std::string& path, const CollectedEvents& file, cons
   described.producer = producer_of(file.evidence);
   described.world_size = rank.world_size.value_or(file.evidence.merged_world_size);
   described.devices = file.evidence.devices;
+  described.groups = file.evidence.groups;
+  described.hosts = file.evidence.hosts;
+  if (const auto all = described.hosts.extract(-1); all) {
+    if (described.rank) described.hosts[*described.rank] = all.mapped();
+    for (const std::int64_t of : described.ranks) described.hosts[of] = all.mapped();
+  }
   described.rank_source = to_string(rank.source);
   described.phases = file.phases;
   const CommonTimes times = common_times(file.starts, clock.times);
@@ -364,6 +370,7 @@ Run read_run(const RunRequest& request) {
   Run run;
   run.threads = request.threads;
   run.origin_ns = capture.clocks.origin_ns;
+  run.mesh_sizes = request.mesh_sizes;
   for (std::size_t i = 0; i < files.size(); ++i) {
     run.files.push_back(
         describe_file(request.inputs[i].path, files[i], capture.ranks[i], clocks[i]));

@@ -13,8 +13,10 @@
 
 #include "base/problems.h"
 #include "clock/alignment.h"
+#include "identity/evidence/noted_group.h"
 #include "input/input_list.h"
 #include "run/event_columns.h"
+#include "run/mesh_sizes.h"
 #include "run/steps.h"
 #include "select/selection.h"
 #include "team/team.h"
@@ -62,6 +64,7 @@ struct RunRequest {
   bool lists_clashes = false;  // count files that cannot be of one rank instead of throwing
                                // (SettleOptions)
   bool keep_going = false;     // leave out an input that is no trace, instead of throwing its Error
+  MeshSizes mesh_sizes = {};   // how the job is split, if its traces are not to say it
   unsigned threads = 0;        // 0: one a core
   std::function<void(std::uint64_t)> progress = {};  // called as in ScanOptions
   Team* team = nullptr;  // the processes that read the files; nullptr: this one alone
@@ -83,6 +86,8 @@ struct RunFile : FileFacts {
   std::int64_t span_ns = 0;                            // from the first begin of an event to the
                                                        // last begin or E
   std::int64_t world_size = 0;         // number of ranks of the job if the file names it, else 0
+  std::set<NotedGroup> groups = {};    // process groups, as far as the file's header has them
+  std::map<std::int64_t, std::string> hosts = {};  // by rank: the machine, if the file names it
   std::set<std::string> devices = {};  // names of the devices, if the file has their properties
   ProblemCounts clock_problems = {};   // problems of its clock compared with the other clocks
 };
@@ -200,7 +205,8 @@ struct Run : RunTexts {
   // True if that clock was computed from collectives, by this reading or a merge. Then it cannot
   // show which rank waited for which in these collectives.
   bool clock_of_collectives = false;
-  unsigned threads = 0;  // number of threads in the request
+  MeshSizes mesh_sizes = {};  // of the request
+  unsigned threads = 0;       // number of threads in the request
   Team* team = nullptr;  // the processes that have the events; nullptr: all are here
   RunMemo memo = {};
 };

@@ -53,9 +53,28 @@ void add_devices(JsonValue properties, std::set<std::string>& devices) {
     if (std::string name = device["name"].string(); !name.empty()) devices.insert(std::move(name));
 }
 
+// torch lists no ranks for a group of all of them.
+void add_groups(JsonValue distributed, std::set<NotedGroup>& groups) {
+  const std::int64_t world = distributed["world_size"].integer().value_or(0);
+  for (const JsonValue one : distributed["pg_config"].elements()) {
+    NotedGroup group{one["pg_name"].string(), one["pg_desc"].string(), {}};
+    for (const JsonValue rank : one["ranks"].elements())
+      if (const auto number = rank.integer()) group.ranks.push_back(*number);
+    std::ranges::sort(group.ranks);
+    if (std::cmp_equal(group.ranks.size(), world)) group.ranks.clear();
+    groups.insert(std::move(group));
+  }
+}
+
 // Adds what a merge kept of its ranks (otherData.ranks).
-void add_merged_devices(JsonValue ranks, std::set<std::string>& devices) {
-  for (const JsonValue rank : ranks.members()) add_devices(rank["deviceProperties"], devices);
+void add_merged_ranks(JsonValue ranks, FileEvidence& evidence) {
+  for (const JsonValue rank : ranks.members()) {
+    add_devices(rank["deviceProperties"], evidence.devices);
+    add_groups(rank["distributedInfo"], evidence.groups);
+    const std::optional<std::int64_t> number = json_integer(rank.key());
+    if (std::string host = rank["host_name"].string(); number && !host.empty())
+      evidence.hosts[*number] = std::move(host);
+  }
 }
 
 // Returns the largest world size that a merge kept of its ranks (otherData.ranks).
@@ -71,7 +90,7 @@ std::int64_t find_merged_world_size(JsonValue ranks) {
 void add_other_data(std::string_view other, FileEvidence& evidence) {
   const JsonDocument ranks(find_member(other, "ranks"));
   evidence.merged_world_size = find_merged_world_size(ranks.root());
-  add_merged_devices(ranks.root(), evidence.devices);
+  add_merged_ranks(ranks.root(), evidence);
   const JsonDocument note(find_member(other, "traceloom"));
   const JsonValue ours = note.root();
   if (!ours.is_there()) return;
@@ -112,7 +131,10 @@ void FileEvidence::add_top_level(const TopLevelParser& top_level) {
   if (distributed.root().is_there()) {
     distributed_rank = distributed["rank"].integer();
     world_size = distributed["world_size"].integer();
+    add_groups(distributed.root(), groups);
   }
+  if (std::string host = JsonDocument(top_level.value("host_name")).root().string(); !host.empty())
+    hosts[-1] = std::move(host);
   top_level_rank = json_integer(top_level.value("global_rank"));
   const std::string_view sync = top_level.value("clock_sync_timestamp_us");
   top_level_sync_us = json_integer(sync);

@@ -16,12 +16,14 @@
 #include "identity/evidence/event_marks.h"
 #include "identity/evidence/event_tally.h"
 #include "identity/evidence/merge_notes.h"
+#include "identity/evidence/noted_group.h"
 #include "identity/evidence/recorder_evidence.h"
 #include "input/input_list.h"
 #include "scan/scan_files.h"
 #include "scan/top_level.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,6 +44,9 @@ struct FileEvidence {
   std::optional<std::int64_t> world_size;        // distributedInfo.world_size
   std::set<std::string> devices;                 // names of the devices: deviceProperties[].name
   std::int64_t merged_world_size = 0;            // the largest that a merge kept of its ranks
+  std::set<NotedGroup> groups;                   // of its rank, or of all ranks of a merge
+  // The machine of each rank in a merge: host_name. The key is -1 where it is that of all ranks.
+  std::map<std::int64_t, std::string> hosts;
   std::optional<std::int64_t> top_level_rank;    // global_rank next to traceEvents
   std::optional<std::int64_t> top_level_sync_us;  // clock_sync_timestamp_us next to traceEvents
   // Unix nanoseconds of ts 0: baseTimeNanoseconds (Kineto's, otherwise VizTracer's), otherwise
@@ -67,7 +72,7 @@ struct FileEvidence {
   // For other processes: see team/wire.h.
   auto wired() {
     return std::tie(rank_marks, syncs, error_bounds, sync_marks, recorder, distributed_rank,
-                    world_size, devices, merged_world_size, top_level_rank, top_level_sync_us,
+                    world_size, devices, merged_world_size, groups, hosts, top_level_rank, top_level_sync_us,
                     base_ns, is_beside_rank, is_torch, collectives, tally, threads, cycles, inputs,
                     filter, merged_by, problems);
   }
