@@ -1,5 +1,6 @@
 #include "analysis/collectives/collectives.h"
 
+#include "analysis/collectives/messages.h"
 #include "analysis/work/work_names.h"
 
 #include <fmt/format.h>
@@ -165,30 +166,6 @@ void count_bytes(Collective& what) {
   if (__builtin_mul_overflow(what.bytes, what.known_ranks(), &what.bytes)) what.bytes = 0;
 }
 
-void add_message(std::int64_t from, std::int64_t to, const std::vector<Collective>& ends,
-                 std::int64_t transfer_ns, std::vector<Message>& messages) {
-  const bool first_sends = is_send(ends[0].name);
-  const Collective& sent = ends[first_sends ? 0 : 1];
-  const Collective& received = ends[first_sends ? 1 : 0];
-  messages.push_back({sent.group, from, to, sent.parts.front(), received.parts.front(),
-                      std::max(sent.bytes, received.bytes), transfer_ns, false});
-}
-
-// Handles both ends of a message: data moves when both are there, and they leave after it has
-// moved.
-void append_messages(std::map<Key, std::vector<Collective>>& messages, MatchedCollectives& found) {
-  for (auto& [key, ends] : messages) {
-    const std::int64_t transfer_ns =
-        std::ranges::min_element(ends, {}, &Collective::latency_ns)->latency_ns();
-    const auto& [from, to] = std::get<MessageEnds>(std::get<Kind>(key));
-    if (ends.size() == 2) add_message(from, to, ends, transfer_ns, found.messages);
-    for (Collective& end : ends) {
-      if (ends.size() > 1) end.transfer_ns = transfer_ns;
-      found.single.push_back(std::move(end));
-    }
-  }
-}
-
 auto lateness(bool common_clock) {
   return [=](const CollectivePart& part) {
     return common_clock ? part.start_ns : part.start_ns - part.end_ns;
@@ -242,6 +219,7 @@ MatchedCollectives match(const Run& run) {
   std::map<ProcessGroup, std::size_t> most_ranks;  // the most ranks in a collective of each group
   JoinedRanks joined = join_ranks(run);
   MatchedCollectives found{joined, {}, {}, {}};
+  std::vector<Collective> batches;
   for (auto& [key, what] : joined.collectives) {
     count_bytes(what);
     std::size_t& most = most_ranks[what.group];
@@ -251,14 +229,19 @@ MatchedCollectives match(const Run& run) {
     const std::size_t expected = most_ranks[what.group];
     what.complete = what.parts.size() == expected;
     if (!is_point_to_point(what.name) && !what.complete) found.left_over += what.parts.size();
+    if (is_batch(what)) {
+      batches.push_back(std::move(what));
+      continue;
+    }
     const bool matched = what.parts.size() > 1 && !is_point_to_point(what.name);
     (matched ? found.matched : found.single).push_back(std::move(what));
   }
-  append_messages(joined.messages, found);
+  MatchedEnds messages;
+  for (auto& [key, ends] : joined.messages)
+    messages.emplace_back(std::get<MessageEnds>(std::get<Kind>(key)), std::move(ends));
+  append_messages(run, std::move(messages), std::move(batches), found);
   for (const Collective& what : found.single)
     found.lone_messages += is_point_to_point(what.name) && !what.transfer_ns ? 1 : 0;
-  std::ranges::stable_sort(found.messages, {},
-                           [](const Message& one) { return one.sent.start_ns; });
   for (std::vector<Collective>* const list : {&found.matched, &found.single})
     std::ranges::stable_sort(*list, {},
                              [](const Collective& what) { return what.parts.front().start_ns; });

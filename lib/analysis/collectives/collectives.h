@@ -33,7 +33,8 @@ namespace traceloom {
 //    type (for all-reduces also each size). So a piece that a rank lost shifts only similar pieces
 //    in the same step. The pieces that are then left over are counted.
 // 4. The n-th message that one rank sends to another in a group is the n-th that the other receives
-//    from it.
+//    from it. A kernel of a batch ("coalesced") that names no peer is taken to send to a neighbour in
+//    its group and to receive from the same one (messages.h).
 
 // torch's split_group gives several groups of a rank's peers one name: only all three members
 // together identify a group. They are views into Run::details, which must outlive them.
@@ -73,6 +74,9 @@ struct Collective {
   // The parts are ranges of the host that only started the collective, so they last as long as the
   // calls.
   bool is_launch_only = false;
+  // For sends and receives: the label of the computing that was launched before, whose result a
+  // send may carry.
+  std::uint32_t after_label = kNoLabel;
 
   void add(const CollectivePart& part) {
     parts.push_back(part);
@@ -107,6 +111,9 @@ struct Collective {
   double bus_gbps() const;
 };
 
+// The way of a message through a pipeline: activations go forward, gradients backward.
+enum class MessageWay : std::uint8_t { unknown, forward, backward };
+
 // Both ends of a message: of separate sends and receives, and of those in one batched kernel.
 struct Message {
   ProcessGroup group;
@@ -116,9 +123,12 @@ struct Message {
   CollectivePart received;
   std::int64_t bytes = 0;        // 0: not known
   std::int64_t transfer_ns = 0;  // the time in which data moved, after both were there
-  // No event names both ends: they follow from the order of the messages, and from the times at
-  // which pieces end.
+  // No event names both ends: they follow from the order of the messages.
   bool is_inferred = false;
+  // The sender went on before the receiver came, so only the receiver waits.
+  bool is_eager = false;
+  MessageWay way = MessageWay::unknown;
+  std::uint32_t after_label = kNoLabel;  // of the sending end, as in Collective
 };
 
 // How many parts are special.
@@ -213,7 +223,7 @@ struct CommunicationPiece {
   auto wired() {
     return std::tie(what.name, what.dtype, what.bytes, what.group_size, what.parts,
                     what.shortest_ns, what.bytes_are_input, what.bytes_are_part,
-                    what.is_launch_only, seq, start_ns, own_dtype, own_bytes, peer, shares_range,
+                    what.is_launch_only, what.after_label, seq, start_ns, own_dtype, own_bytes, peer, shares_range,
                     has_unclear_count, detail);
   }
 };
@@ -223,6 +233,10 @@ CommunicationPiece device_piece(const Run& run, std::size_t rank, const DeviceSp
 
 // Returns the group that a text of Run::details names; its texts are views into the run.
 ProcessGroup group_at(const Run& run, std::uint32_t detail);
+
+// Parses the ranks of a group, "[2, 3]"; returns nothing if the list is cut ("[0, 1, ..., 9]") or
+// missing.
+std::vector<std::int64_t> ranks_in(std::string_view list);
 
 // Sorted by start; `rank` is an index into Run::ranks. The pieces are kernels of communication. If
 // there are none, they are ranges of the host: gloo works there, while NCCL's ranges only start the

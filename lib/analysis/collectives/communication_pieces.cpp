@@ -253,15 +253,40 @@ void name_batch(std::string_view kernel, Collective& what) {
   if (is_point_to_point(kernel) && !is_named) what.name = "coalesced send/recv";
 }
 
+// The kernels that compute on a rank, in the order of their launches.
+class LaunchOrder {
+ public:
+  LaunchOrder(const Run& run, std::size_t rank) {
+    run.ranks[rank].for_each_device([&](const DeviceSpan& span) {
+      if (span.correlation != kNoId && run.labels.kind(span.label).role == Role::kernel)
+        kernels_.emplace_back(span.correlation, span.label);
+    });
+    std::ranges::sort(kernels_);
+  }
+  // Returns the label of the last one before that launch.
+  std::uint32_t label_before(std::int64_t correlation) const {
+    const auto next = std::ranges::lower_bound(kernels_, std::pair(correlation, std::uint32_t{0}));
+    return correlation == kNoId || next == kernels_.begin() ? kNoLabel : next[-1].second;
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::uint32_t>> kernels_;
+};
+
 void append_device_pieces(const Run& run, std::size_t rank,
                           std::vector<CommunicationPiece>& pieces) {
   const LaunchingRanges ranges(run, run.ranks[rank]);
+  std::optional<LaunchOrder> order;
   for (const EventColumns& part : run.ranks[rank].own_parts())
     for (const DeviceSpan& span : part.devices) {
       if (run.labels.kind(span.label).role != Role::communication) continue;
       CommunicationPiece piece = device_piece(run, rank, span);
       add_launch(run, ranges.find(part, span), piece);
       name_batch(run.labels.name(span.label), piece.what);
+      if (is_point_to_point(piece.what.name)) {
+        if (!order) order.emplace(run, rank);
+        piece.what.after_label = order->label_before(span.correlation);
+      }
       pieces.push_back(std::move(piece));
     }
 }
@@ -314,9 +339,6 @@ void for_each_communication(
   });
 }
 
-namespace {
-
-// Parses "[2, 3]"; returns nothing if the list is cut ("[0, 1, ..., 9]") or missing.
 std::vector<std::int64_t> ranks_in(std::string_view list) {
   if (!is_strict_list(list)) return {};
   std::vector<std::int64_t> ranks;
@@ -325,6 +347,8 @@ std::vector<std::int64_t> ranks_in(std::string_view list) {
     if (const std::optional<std::int64_t> rank = parse_number(element)) ranks.push_back(*rank);
   return ranks.size() == elements.size() ? ranks : std::vector<std::int64_t>{};
 }
+
+namespace {
 
 // Most pieces are collectives of many ranks: do not read all their details.
 bool may_have_peer(const Run& run, const DeviceSpan& span) {

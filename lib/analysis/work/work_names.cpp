@@ -82,9 +82,12 @@ bool is_reduce_scatter(std::string_view name) {
   return has(name, "reduce_scatter") || has(name, "reducescatter");
 }
 
+bool is_all_to_all(std::string_view name) {
+  return has(name, "alltoall") || has(name, "all_to_all");
+}
+
 bool is_in_parts(std::string_view name) {
-  return is_gather(name) || is_reduce_scatter(name) || has(name, "alltoall") ||
-         has(name, "all_to_all");
+  return is_gather(name) || is_reduce_scatter(name) || is_all_to_all(name);
 }
 
 bool has_root(std::string_view name) {

@@ -27,6 +27,7 @@ std::string_view kernel_name(std::string_view name);
 bool is_all_reduce(std::string_view name);
 // True if every rank receives the data of all others.
 bool is_gather(std::string_view name);
+bool is_all_to_all(std::string_view name);
 // True if every rank receives a part from every other rank.
 bool is_in_parts(std::string_view name);
 bool is_reduce_scatter(std::string_view name);

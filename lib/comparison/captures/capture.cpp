@@ -65,8 +65,6 @@ struct RowSources {
   const RankEvents& events() const { return run.ranks[rank]; }
 };
 
-constexpr std::uint32_t kNoLabel = std::numeric_limits<std::uint32_t>::max();
-
 // The parts of a collective.
 enum class Part : std::uint32_t { whole, wait, transfer };
 
