@@ -1,5 +1,6 @@
 #include "analysis/waits/rank_waits.h"
 
+#include "analysis/waits/exchanges.h"
 #include "analysis/work/work_names.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
@@ -320,47 +321,20 @@ struct RankMessages {
 };
 using Messages = std::map<std::size_t, RankMessages>;
 
-void add_part(RankMessages& rank, const CollectivePart& part, std::int64_t moved_ns) {
-  const std::int64_t begin_ns = std::max(part.start_ns, part.end_ns - moved_ns);
-  rank.waits.push_back({part.start_ns, begin_ns});
-  rank.moves.push_back({begin_ns, part.end_ns});
+Intervals united(Intervals a, const Intervals& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return unite(std::move(a));
 }
 
-// True if the event says how many ranks its group has, and all of them are here.
-bool has_all_ranks(const Collective& what) {
-  return what.group_size > 0 && what.parts.size() >= static_cast<std::size_t>(what.group_size);
-}
-
-// `lacks_ranks`: what no other rank has may have been waiting for one that is not here.
-void add_single(const Collective& what, bool lacks_ranks, Messages& ranks) {
-  if (!is_point_to_point(what.name)) {
-    if (!lacks_ranks || has_all_ranks(what)) return;
-    for (const CollectivePart& part : what.parts)
-      ranks[part.rank].unknown.push_back({part.start_ns, part.end_ns});
-    return;
-  }
-  for (const CollectivePart& part : what.parts) {
-    RankMessages& rank = ranks[part.rank];
-    if (!what.transfer_ns) {
-      rank.unknown.push_back({part.start_ns, part.end_ns});
-      continue;
-    }
-    add_part(rank, part, *what.transfer_ns);
-    rank.messages.push_back({part.start_ns, part.end_ns});
-    ++(is_send(what.name) ? rank.sent : rank.received);
-  }
-}
-
-// Of one that several ranks have. Data that moves when these have come may still be waiting for
-// those that are not here.
-void add_matched(const Collective& what, bool lacks_ranks, Messages& ranks) {
-  for (const CollectivePart& part : what.parts) {
-    RankMessages& rank = ranks[part.rank];
-    add_part(rank, part, what.latency_ns());
-    if (!lacks_ranks || has_all_ranks(what)) continue;
-    rank.unknown.push_back(rank.moves.back());
-    rank.moves.pop_back();
-  }
+RankMessages messages_of(const RankExchanges& rank, bool lacks_ranks) {
+  RankMessages found{united(rank.collectives.waits, rank.messages.waits),
+                     united(rank.collectives.moves, rank.messages.moves),
+                     united(rank.messages.waits, rank.messages.moves),
+                     united(rank.collectives.unknown, rank.messages.unknown),
+                     rank.sent,
+                     rank.received};
+  if (lacks_ranks) found.unknown = united(std::move(found.unknown), rank.alone);
+  return found;
 }
 
 // Returns the times of the messages of a rank.
@@ -396,14 +370,12 @@ Messages find_messages(const Run& run, const std::vector<std::size_t>& of_ranks,
   Messages ranks = find_unknown(run, of_ranks);
   if ((!ranks.empty() || lacks_ranks) && run.ranks.size() > 1) {
     ranks.clear();
-    const MatchedCollectives& found = match_collectives(run);
-    for (const Collective& what : found.single) add_single(what, lacks_ranks, ranks);
-    for (const Collective& what : found.matched) add_matched(what, lacks_ranks, ranks);
+    const std::vector<RankExchanges> all = find_exchanges(run, lacks_ranks);
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      ranks[rank] = messages_of(all[rank], lacks_ranks);
+    return ranks;
   }
-  for (auto& [rank, messages] : ranks)
-    for (Intervals* const set :
-         {&messages.waits, &messages.moves, &messages.messages, &messages.unknown})
-      *set = unite(std::move(*set));
+  for (auto& [rank, messages] : ranks) messages.unknown = unite(std::move(messages.unknown));
   return ranks;
 }
 
