@@ -1,5 +1,6 @@
 #include "analysis/findings/straggler.h"
 
+#include "analysis/mesh/slow_parts.h"
 #include "base/arithmetic.h"
 #include "base/units.h"
 
@@ -364,6 +365,80 @@ Straggler find_by_any(const Comparison& all) {
   return find_changing(all);
 }
 
+// Returns what `explain` compares, for a rank and its like alone; sets the rank's place among them.
+RankWaits waits_among_like(const Comparison& all, const Mesh& mesh, std::int64_t named,
+                           std::size_t& place) {
+  const RankWaits& waits = all.waits;
+  RankWaits like;
+  like.mean_step_ns = waits.mean_step_ns;
+  like.steps = waits.steps;
+  for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
+    const std::int64_t rank = all.run.ranks[waits.ranks[i]].rank;
+    const MeshPlace* const own = mesh.place_of(rank);
+    if (own == nullptr || own->stage != mesh.place_of(named)->stage) continue;
+    if (rank == named) place = like.ranks.size();
+    like.ranks.push_back(waits.ranks[i]);
+    like.step_index.push_back(waits.step_index[i]);
+    like.own_ns.push_back(waits.own_ns[i]);
+  }
+  return like;
+}
+
+// A rank that is slower than its like. The others may wait for it in messages, too, of which the
+// delay has nothing: then it is what the rank has more.
+Straggler straggler_of_slow(const Comparison& all, const Mesh& mesh, const SlowRank& slow) {
+  std::size_t place = 0;
+  const RankWaits like = waits_among_like(all, mesh, slow.rank, place);
+  Straggler found;
+  found.candidates = {slow.rank};
+  found.is_own = true;
+  found.delay_ns = slow.more_ns;
+  found.delay_share = share_of_step(slow.more_ns, all.waits);
+  explain(all.run, all.roles, like, place, found);
+  found.pattern = slow.is_sporadic ? DelayPattern::sporadic : DelayPattern::persistent;
+  name(found, slow.is_sporadic ? "low" : confidence_of(all.waits));
+  return found;
+}
+
+// In a mesh whose ranks do different work, a rank that is slower than its like is named, whoever
+// waits for whom. Whose stage has no further rank is compared with the others by waits.
+Straggler among_like(const Comparison& all, const Mesh& mesh, Straggler by_waits) {
+  const SlowParts slow = find_slow_parts(all.run, mesh, all.roles, all.waits);
+  if (slow.ranks.size() == 1) {
+    Straggler found = straggler_of_slow(all, mesh, slow.ranks.front());
+    if (by_waits.candidates != found.candidates) return found;
+    found.is_own = false;
+    found.delay_ns = by_waits.delay_ns;
+    found.delay_share = by_waits.delay_share;
+    found.delay_is_gap = by_waits.delay_is_gap;
+    return found;
+  }
+  Straggler found;
+  for (const SlowRank& one : slow.ranks) {
+    found.candidates.push_back(one.rank);
+    found.delay_ns = std::max(found.delay_ns, one.more_ns);
+  }
+  if (!slow.ranks.empty()) {
+    found.cause = StragglerCause::inconclusive;
+    found.delay_share = share_of_step(found.delay_ns, all.waits);
+    found.each_of_them = true;
+    found.is_own = true;
+    found.pattern = DelayPattern::persistent;
+    found.why = "each is slower than the other ranks of its stage";
+    return found;
+  }
+  const auto has_like = [&](std::int64_t rank) {
+    const MeshPlace* const own = mesh.place_of(rank);
+    return own != nullptr && std::ranges::any_of(mesh.places, [&](const auto& other) {
+             return other.first != rank && other.second.stage == own->stage;
+           });
+  };
+  const bool computes = by_waits.cause == StragglerCause::compute ||
+                        by_waits.cause == StragglerCause::slower_device;
+  if (by_waits.rank && !has_like(*by_waits.rank) && !computes) return by_waits;
+  return found;
+}
+
 }  // namespace
 
 std::string rank_list(const Straggler& found) {
@@ -379,9 +454,13 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
   }
   const Comparison all{run, roles, waits, changing_delay(waits)};
   Straggler found = find_by_any(all);
+  const Mesh& mesh = find_mesh(run);
+  if (mesh.splits_model()) found = among_like(all, mesh, std::move(found));
   found.measured_ns = all.changing_ns;
   found.step_ns = waits.mean_step_ns;
   found.last = find_last(run, waits);
+  // Who came last in a mesh may have been waiting for messages.
+  if (mesh.splits_model()) found.last.ranks = found.candidates;
   if (found.candidates.size() == 1 || found.each_of_them)
     found.waited_for_share = candidates_share(run, waits, found);
   return found;

@@ -74,6 +74,7 @@ struct Straggler {
   double waited_for_share = 0;
   std::int64_t delay_ns = 0;  // least wait of the others for them, a step
   bool delay_is_gap = false;  // delay_ns is what others wait longer, not RankWaits::delay_ns
+  bool is_own = false;        // delay_ns is what the rank spends more than the others of its stage
   double delay_share = 0;     // share of the mean step
   bool is_small = false;      // less than 10 % of the mean step, but in nearly all steps
   std::string why;            // the cause in words
@@ -98,6 +99,10 @@ std::string rank_list(const Straggler& found);
 // 3. A rank that comes last in 80 % of at least four steps by 1 % of the mean step is reported
 //    (is_small). It is named if that is more often than by chance: if all ranks came last at
 //    random, in less than 1 of 100 runs a rank would do so.
+//
+// If the ranks of a mesh do different parts of the work (Mesh::splits_model()), these rules would
+// name the ranks of a slow stage. Then a rank is named if it is slower than the others of its stage
+// (find_slow_parts()).
 Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
                          const RankWaits& waits);
 

@@ -199,6 +199,10 @@ std::string whichever_text(const Straggler& found) {
 std::string named_text(const Straggler& found) {
   std::string who = rank_list(found);
   const bool several = found.candidates.size() > 1;
+  if (found.is_own)
+    return fmt::format("{} {} slower than the others of {} by {}{})", capital(who),
+                       several ? "are" : "is", several ? "their stages" : "its stage",
+                       several ? "up to " : "", delay_text(found.delay_ns, found));
   std::string text = fmt::format("{} {} up the others", capital(who),
                                  plural(found.candidates.size(), "holds", "hold"));
   if (found.delay_is_gap)

@@ -1,4 +1,5 @@
 #include "analysis/findings/straggler.h"
+#include "analysis/mesh/slow_parts.h"
 #include "analysis/reports/reports.h"
 #include "base/arithmetic.h"
 #include "base/units.h"
@@ -125,7 +126,12 @@ Report stragglers_report(const Run& run) {
   const Straggler found = find_straggler(run, roles, waits);
   Report report("stragglers", run);
   report.values.emplace_back("verdict", verdict_json(found));
+  const Mesh& mesh = find_mesh(run);
   if (waits.kind != MeetingKind::none) report.headline.push_back(straggler_headline(found));
+  if (mesh.splits_model())
+    for (std::string& words :
+         slow_words(find_slow_parts(run, mesh, roles, waits), waits.mean_step_ns))
+      report.notes.push_back(std::move(words));
   report.tables.push_back({"rows", "", rows_table(waits, roles)});
   note_meetings(waits, report);
   note_left_out(run, waits, report);
