@@ -1,5 +1,6 @@
 #include "table/table.h"
 
+#include "base/arithmetic.h"
 #include "base/json_string.h"
 #include "table/table_formats.h"
 
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -193,6 +195,66 @@ void Table::shorten_texts(std::size_t width) {
     for (Cell& cell : row)
       if (std::string* const text = std::get_if<std::string>(&cell))
         *text = shorten_middle(one_line(*text), width);
+}
+
+namespace {
+
+// True for a column by which rows of one rank differ.
+bool tells_rows_apart(const Column& column) {
+  return column.kind == ColumnKind::text || column.kind == ColumnKind::flag ||
+         column.key == "step" || column.key == "epoch" || column.key == "device" ||
+         column.key == "stream";
+}
+
+// The number of a group in one column.
+struct GroupedCell {
+  std::int64_t sum = 0;
+  double number = 0;
+  std::int64_t count = 0;  // cells that are not empty
+
+  void add(const Cell& cell) {
+    if (holds<std::monostate>(cell)) return;
+    ++count;
+    if (const auto* const whole = std::get_if<std::int64_t>(&cell)) add_to(sum, *whole);
+    if (const auto* const part = std::get_if<double>(&cell)) number += *part;
+  }
+  Cell cell(ColumnKind kind) const {
+    if (count == 0) return {};
+    if (kind == ColumnKind::count || kind == ColumnKind::bytes) return sum;
+    if (kind == ColumnKind::duration) return sum / count;
+    return number / static_cast<double>(count);
+  }
+};
+
+}  // namespace
+
+Table Table::grouped(std::size_t column, const Column& by,
+                     const std::function<Cell(const Cell&)>& group_of) const {
+  if (nesting_) throw std::invalid_argument("the rows of a tree have no groups");
+  std::vector<Column> columns = columns_;
+  columns[column] = by;
+  std::map<std::vector<Cell>, std::vector<GroupedCell>> groups;
+  for (const std::vector<Cell>& row : rows_) {
+    std::vector<Cell> key;
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (i == column || tells_rows_apart(columns[i]))
+        key.push_back(i == column ? group_of(row[i]) : row[i]);
+    std::vector<GroupedCell>& cells = groups[std::move(key)];
+    cells.resize(columns.size());
+    for (std::size_t i = 0; i < columns.size(); ++i) cells[i].add(row[i]);
+  }
+  Table table(columns);
+  table.show_in(unit_);
+  for (const auto& [key, cells] : groups) {
+    std::vector<Cell> row;
+    auto next = key.begin();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const bool is_key = i == column || tells_rows_apart(columns[i]);
+      row.push_back(is_key ? *next++ : cells[i].cell(columns[i].kind));
+    }
+    table.add_row(std::move(row));
+  }
+  return table;
 }
 
 Table Table::for_people(bool wide) const {

@@ -141,6 +141,30 @@ std::optional<StepSelection> read_steps(const std::string& option, const std::st
   return steps;
 }
 
+MeshSizes read_mesh(const std::string& option, const std::string& text) {
+  MeshSizes sizes;
+  const std::vector<std::pair<std::string_view, std::int64_t*>> axes{{"tp", &sizes.tensor},
+                                                                     {"cp", &sizes.context},
+                                                                     {"ep", &sizes.expert},
+                                                                     {"dp", &sizes.data},
+                                                                     {"pp", &sizes.stages}};
+  if (text.empty()) return sizes;
+  for (const std::string& word : split_words(text)) {
+    const std::size_t equals = std::min(word.find('='), word.size());
+    const auto axis = std::ranges::find(axes, std::string_view(word).substr(0, equals),
+                                        &std::pair<std::string_view, std::int64_t*>::first);
+    const std::optional<std::int64_t> size =
+        equals < word.size() ? parse_number(std::string_view(word).substr(equals + 1))
+                             : std::nullopt;
+    if (axis == axes.end() || size.value_or(0) < 1)
+      throw UsageError(fmt::format("{}: '{}' is no size of an axis (try tp=2,pp=4,dp=2; also cp "
+                                   "and ep)",
+                                   option, word));
+    *axis->second = *size;
+  }
+  return sizes;
+}
+
 NamePattern read_pattern(const std::string& option, const std::string& expression) {
   try {
     return NamePattern(expression);

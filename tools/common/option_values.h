@@ -2,6 +2,7 @@
 // one.
 #pragma once
 
+#include "run/mesh_sizes.h"
 #include "select/selection.h"
 
 #include <optional>
@@ -71,6 +72,9 @@ std::optional<TimeSelection> read_time(const std::string& option, const std::str
 
 // "3:5", ":5", "3:" or "3"; an empty text gives nullopt.
 std::optional<StepSelection> read_steps(const std::string& option, const std::string& text);
+
+// "tp=2,pp=4,dp=2", also with cp and ep; an empty text gives no sizes.
+MeshSizes read_mesh(const std::string& option, const std::string& text);
 
 NamePattern read_pattern(const std::string& option, const std::string& expression);
 

@@ -1,5 +1,6 @@
 #include "trace_stats/analysis_command.h"
 
+#include "analysis/mesh/by_mesh.h"
 #include "base/problems.h"
 #include "common/command_line.h"
 #include "common/command_spec.h"
@@ -33,6 +34,8 @@ struct Options : CommonOptions {
   std::size_t max_rows = RowLimit::kMost;
   std::string table;
   std::string sort;
+  std::string mesh;
+  std::string by;
   TimeUnit unit = TimeUnit::automatic;
   TableFormat format = TableFormat::text;
   bool details = false;  // from here on, not typed but copied from AnalysisCommand
@@ -74,6 +77,7 @@ RunRequest make_request(const Options& options) {
   request.ranks = read_ranks("--rank", options.ranks);
   request.steps = read_steps("--steps", options.steps);
   request.time = read_time("--time", options.time);
+  request.mesh_sizes = read_mesh("--mesh", options.mesh);
   request.keep_going = options.keep_going;
   request.threads = options.threads;
   request.details = options.details;
@@ -126,6 +130,14 @@ void arrange(Report& report, const Options& options) {
   if (options.top > 0) table.cut_to(static_cast<std::size_t>(options.top));
 }
 
+// Applies --by.
+void group_by(Report& report, const Run& run, const std::string& by) {
+  const auto name = std::ranges::find(kMeshPartNames, by);
+  if (name == kMeshPartNames.end())
+    refuse_word("--by", by, {kMeshPartNames.begin(), kMeshPartNames.end()});
+  group_ranks(report, run, static_cast<MeshPart>(name - kMeshPartNames.begin()));
+}
+
 // Refuses a selection that matches nothing, since its gates would always pass.
 void refuse_empty_selection(const Run& run, const RunRequest& request, const Options& options) {
   const std::string nothing = "matches nothing in these traces, so the gate cannot be measured";
@@ -165,6 +177,7 @@ ExitCode run_analysis(const Options& options, const Analysis& analysis) {
   const bool loss = !run.files.empty() && report_files(run.files, options.verbosity);
   if (options.has_gates && options.has_gates()) refuse_empty_selection(run, request, options);
   Answer answer = analysis.answer(run);
+  if (!options.by.empty()) group_by(answer.report, run, options.by);
   arrange(answer.report, options);
   TextStyle style = text_style(options.output, options.wide);
   style.csv_safe = options.csv_safe;
@@ -192,6 +205,17 @@ void add_selection(CLI::App& command, Options& options) {
            "An event belongs to the time in which it begins. Times count from the first event of "
            "all ranks, on their common clock. Either end may be "
            "left out: 200ms: or :1s.");
+}
+
+void add_mesh(CLI::App& command, Options& options) {
+  add_text(command, "--mesh", options.mesh, "SIZES",
+           "How the ranks share the work: tp=2,pp=4,dp=2\n"
+           "Overrides what the traces say. Ranks are numbered as Megatron does: tensor parallel "
+           "ranks are neighbours, then context (cp) and data parallel ones, then stages; expert "
+           "parallel ones (ep) are neighbours among the data parallel ones.");
+  add_text(command, "--by", options.by, "PART",
+           "Group ranks by stage, tp, dp, ep or node\n"
+           "Counts and bytes are the sums of a group, all other numbers the means of its rows.");
 }
 
 void add_rows(CLI::App& command, Options& options) {
@@ -270,6 +294,7 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   CLI::Option* const inputs = add_inputs(*command, options->inputs);
   if (what.instead || what.more_inputs) inputs->required(false);
   add_selection(*command, *options);
+  if (what.by_mesh) add_mesh(*command, *options);
   if (!what.is_page) add_table_options(*command, *options);
   add_output_options(*command, *options);
   command->callback([options, &work, more = what.more_inputs, analyse = std::move(analyse)] {

@@ -22,7 +22,8 @@ void add_comm(CLI::App& app, Work& work) {
                "bytes divided by latency; bus bandwidth corrects it for the number of ranks, as "
                "nccl-tests does. 1 GB is 1e9 bytes.",
        .details = true,
-       .spread = true},
+       .spread = true,
+       .by_mesh = true},
       [options](const Run& run) { return Answer{comm_report(run, *options)}; });
   command->add_flag("--each", options->each, "Also show each matched collective");
   set_examples(*command, {{"the collectives that take longest",

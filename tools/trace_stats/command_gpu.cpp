@@ -20,7 +20,8 @@ void add_gpu(CLI::App& app, Work& work) {
            "that TraceLens, HTA and tb_plugin use.",
        .details = true,
        .python = true,
-       .spread = true},
+       .spread = true,
+       .by_mesh = true},
       [](const Run& run) { return Answer{gpu_report(run)}; });
   set_examples(*command, {{"the devices that are idle longest",
                            "trace-stats gpu traces/ --sort idle_share --top 5"}});

@@ -22,7 +22,8 @@ void add_steps(CLI::App& app, Work& work) {
            "The roles therefore add up to the step, and communication and dataloader are the "
            "parts that no kernel hides.",
        .python = true,
-       .spread = true},
+       .spread = true,
+       .by_mesh = true},
       [options](const Run& run) { return Answer{steps_report(run, *options)}; });
   command->add_flag("--raw", options->raw,
                     "Also show each role whether another hides it or not, so that columns overlap");

@@ -21,7 +21,8 @@ void add_stragglers(CLI::App& app, Work& work) {
            "measured. The cause is the role in which the rank spends more time than the median of "
            "the others.",
        .python = true,
-       .spread = true},
+       .spread = true,
+       .by_mesh = true},
       [](const Run& run) { return Answer{stragglers_report(run)}; });
   set_examples(*command, {{"for a script: the rank, or null",
                            "trace-stats stragglers traces/ --format json | jq .verdict.rank"}});

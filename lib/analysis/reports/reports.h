@@ -4,6 +4,7 @@
 
 #include "analysis/account/gap_reasons.h"
 #include "analysis/replay/what_if.h"
+#include "analysis/mesh/mesh.h"
 #include "analysis/report.h"
 #include "analysis/snapshots/memory_files.h"
 #include "analysis/verdict/verdict.h"
@@ -309,5 +310,13 @@ Report what_if_report(const Run& run);
 
 // The same for a job whose ranks recorded their devices: it is replayed.
 Report replay_report(const Run& run, const WhatIfRequest& request);
+// `trace-stats mesh`: shows how the ranks of a job share its work, and what their groups exchange.
+Report mesh_report(const Run& run);
+// Adds what is missing of a mesh, and why it is doubtful.
+void note_mesh(const Mesh& mesh, Report& report);
+
+// `trace-stats bubbles`: shows what the ranks and stages of a job spend steps on, and what they wait
+// for.
+Report bubbles_report(const Run& run);
 
 }  // namespace traceloom

@@ -1,0 +1,256 @@
+#include "analysis/mesh/bubbles.h"
+#include "analysis/mesh/slow_parts.h"
+#include "analysis/reports/reports.h"
+#include "output/json_writer.h"
+#include "table/columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace traceloom {
+namespace {
+
+// Appends the columns that ranks and stages have.
+template <typename Row>
+void append_parts(ColumnsOf<Row>& columns) {
+  using enum ColumnKind;
+  using enum Readers;
+  columns.push_back({"steps", "Steps", count, few, &Row::steps});
+  columns.push_back({"step_ns", "Step", duration, &Row::step_ns});
+  const std::tuple<StepPart, const char*, Readers> parts[] = {
+      {StepPart::compute, "Compute", all},
+      {StepPart::collective_moving, "Coll", most},
+      {StepPart::collective_waiting, "Coll wait", most},
+      {StepPart::collective_unknown, "Coll ?", programs},
+      {StepPart::message_moving, "Msg", most},
+      {StepPart::message_waiting, "Msg wait", most},
+      {StepPart::message_unknown, "Msg ?", some},
+      {StepPart::loader, "Loader", most},
+      {StepPart::idle, "Idle", most}};
+  for (const auto& [part, title, readers] : parts)
+    columns.push_back({fmt::format("{}_share", to_string(part)), title, share, readers,
+                       [part = part](const Row& of) { return of.share(part); }});
+  columns.push_back({"bubble_share", "Bubble", share, &Row::bubble_share});
+  columns.push_back({"waiting_share", "Waiting", share, &Row::waiting_share});
+}
+
+Table stages_table(const Bubbles& found) {
+  ColumnsOf<StageParts> columns{
+      {"stage", "Stage", ColumnKind::count, &StageParts::stage},
+      {"ranks", "Ranks", ColumnKind::count, Readers::some, &StageParts::ranks},
+  };
+  append_parts(columns);
+  return make_table(found.stages, columns);
+}
+
+Table ranks_table(const Bubbles& found) {
+  ColumnsOf<RankParts> columns{{"rank", "Rank", ColumnKind::count, &RankParts::rank}};
+  append_parts(columns);
+  return make_table(found.ranks, columns);
+}
+
+// The messages from one rank to another.
+struct LinkRow {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+  std::int64_t transfer_ns = 0;
+  std::int64_t wait_ns = 0;  // of both ends
+  bool inferred = false;
+
+  void add(const Message& message) {
+    ++count;
+    add_to(bytes, message.bytes);
+    add_to(transfer_ns, message.transfer_ns);
+    for (const CollectivePart* const part : {&message.sent, &message.received})
+      add_to(wait_ns, std::max<std::int64_t>(
+                          part->end_ns - part->start_ns - message.transfer_ns, 0));
+    inferred = inferred || message.is_inferred;
+  }
+};
+
+Table links_table(const Run& run, const Mesh& mesh) {
+  std::map<std::pair<std::int64_t, std::int64_t>, LinkRow> links;
+  for (const Message& message : match_collectives(run).messages) {
+    LinkRow& link = links[{message.from, message.to}];
+    link.from = message.from;
+    link.to = message.to;
+    link.add(message);
+  }
+  std::vector<LinkRow> rows;
+  for (const auto& [ends, link] : links) rows.push_back(link);
+  using enum ColumnKind;
+  using enum Readers;
+  using Row = LinkRow;
+  const auto stage_of = [&mesh](std::int64_t rank) {
+    const MeshPlace* const place = mesh.place_of(rank);
+    return place == nullptr ? std::nullopt : std::optional(place->stage);
+  };
+  const ColumnsOf<Row> columns{
+      {"from", "From", count, &Row::from},
+      {"to", "To", count, &Row::to},
+      {"from_stage", "Of stage", count, some, [=](auto& of) { return stage_of(of.from); }},
+      {"to_stage", "To stage", count, some, [=](auto& of) { return stage_of(of.to); }},
+      {"count", "Messages", count, &Row::count},
+      {"bytes", "Bytes", bytes, most, [](auto& of) { return cell_if(of.bytes > 0, of.bytes); }},
+      {"mean_transfer_ns", "Moving", duration,
+       [](auto& of) { return of.transfer_ns / of.count; }},
+      {"mean_wait_ns", "Waiting", duration, [](auto& of) { return of.wait_ns / of.count; }},
+      {"gbps", "GB/s", number,
+       [](auto& of) {
+         return cell_if(of.bytes > 0 && of.transfer_ns > 0, ratio(of.bytes, of.transfer_ns));
+       }},
+      {"is_inferred", "Inferred", flag, few, &Row::inferred},
+  };
+  return make_table(rows, columns);
+}
+
+// The forward and backward work of one rank of a stage in one step, in order.
+struct GridRow {
+  std::int64_t stage = 0;
+  std::int64_t rank = 0;
+  std::int64_t forward = 0;
+  std::int64_t backward = 0;
+  std::string order = {};
+};
+
+// Returns the counted step of median length; nullopt if there is none.
+std::optional<StepKey> median_step(const std::vector<RankRoles>& roles) {
+  std::vector<StepLength> steps = longest_steps(roles);
+  if (steps.empty()) return std::nullopt;
+  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>((steps.size() - 1) / 2);
+  std::ranges::nth_element(steps, middle, {}, &StepLength::second);
+  return middle->first;
+}
+
+// A stage sends what it has worked on. Work whose result goes to no other stage is that of the last
+// stage forward and of the first one backward: it is known by the message that it begins with.
+class Grid {
+ public:
+  Grid(const Run& run, const Mesh& mesh, const std::vector<RankRoles>& roles)
+      : run_(run), mesh_(mesh) {
+    const std::optional<StepKey> key = median_step(roles);
+    for (std::size_t i = 0; key && i < roles.size(); ++i) {
+      const MeshPlace* const place = mesh.place_of(run.ranks[i].rank);
+      if (place == nullptr || place->tensor + place->context + place->data > 0) continue;
+      for (const StepRoles& step : roles[i].steps)
+        if (key_of(step.step) == *key) times_[i] = step.step.time;
+    }
+  }
+
+  std::vector<GridRow> rows() {
+    for (const Message& message : match_collectives(run_).messages) {
+      if (message.way == MessageWay::unknown) return {};
+      add(message.sent, message.way, true);
+      add(message.received, message.way, false);
+    }
+    std::vector<GridRow> rows;
+    for (auto& [rank, work] : work_) {
+      GridRow row{mesh_.place_of(run_.ranks[rank].rank)->stage, run_.ranks[rank].rank};
+      std::ranges::stable_sort(work);
+      for (const auto& [ns, way] : work) {
+        const bool forward = way == MessageWay::forward;
+        row.order += fmt::format("{}{}{}", row.order.empty() ? "" : " ", forward ? 'F' : 'B',
+                                 (forward ? row.forward : row.backward)++);
+      }
+      if (row.forward != row.backward) return {};
+      rows.push_back(std::move(row));
+    }
+    std::ranges::sort(rows, {}, &GridRow::stage);
+    return rows;
+  }
+
+ private:
+  void add(const CollectivePart& part, MessageWay way, bool sends) {
+    const auto time = times_.find(part.rank);
+    if (time == times_.end() || part.start_ns < time->second.from_ns ||
+        part.start_ns >= time->second.to_ns)
+      return;
+    const std::int64_t stage = mesh_.place_of(run_.ranks[part.rank].rank)->stage;
+    const bool is_end = stage == (way == MessageWay::forward ? mesh_.stages - 1 : 0);
+    if (sends != is_end) work_[part.rank].emplace_back(part.start_ns, way);
+  }
+
+  const Run& run_;
+  const Mesh& mesh_;
+  std::map<std::size_t, Interval> times_;  // of the step, by rank
+  std::map<std::size_t, std::vector<std::pair<std::int64_t, MessageWay>>> work_;
+};
+
+Table grid_table(const std::vector<GridRow>& rows) {
+  using enum ColumnKind;
+  using Row = GridRow;
+  const ColumnsOf<Row> columns{
+      {"stage", "Stage", count, &Row::stage},
+      {"rank", "Rank", count, Readers::some, &Row::rank},
+      {"forward", "Forward", count, Readers::some, &Row::forward},
+      {"backward", "Backward", count, Readers::some, &Row::backward},
+      {"order", "Forward and backward work, in order", text, &Row::order},
+  };
+  return make_table(rows, columns);
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.1f} %", 100 * share);
+}
+
+std::string parts_line(const Bubbles& found) {
+  const std::optional<double> waiting = found.all.waiting_share();
+  return fmt::format("A mean step takes {}: {} computing, {} bubble, {}.",
+                     format_duration(found.all.step_ns()),
+                     percent(found.all.share(StepPart::compute)),
+                     percent(found.all.bubble_share()),
+                     waiting ? percent(*waiting) + " waiting" : "waiting not known");
+}
+
+void note_unknown(const Bubbles& found, Report& report) {
+  if (!found.all.waiting_share())
+    report.notes.push_back(
+        fmt::format("{} of the time in communication is in pieces of which the other ranks are not "
+                    "known: they move data or wait, so the waiting is not known",
+                    percent(found.all.unknown_share())));
+}
+
+std::string totals_json(const Bubbles& found) {
+  return json_object([&](JsonWriter& json) {
+    json.member("step_ns", found.all.step_ns());
+    json.member("compute_share", found.all.share(StepPart::compute));
+    json.member("bubble_share", found.all.bubble_share());
+    json.member("waiting_share", found.all.waiting_share());
+    json.member("unknown_share", found.all.unknown_share());
+  });
+}
+
+}  // namespace
+
+Report bubbles_report(const Run& run) {
+  constexpr std::size_t kMostRows = 64;  // shown to people
+  const Mesh& mesh = find_mesh(run);
+  const std::vector<RankRoles> roles = find_main_roles(run);
+  const Bubbles found = find_bubbles(run, mesh, roles);
+  const SlowParts slow = find_slow_parts(run, mesh, roles, find_waits(run, roles));
+  Report report("bubbles", run);
+  report.values.emplace_back("mean", totals_json(found));
+  report.values.emplace_back("slow", slow_json(slow));
+  if (found.all.steps > 0) report.headline.push_back(parts_line(found));
+  for (std::string& words : slow_words(slow, found.all.step_ns()))
+    report.headline.push_back(std::move(words));
+  report.tables.push_back({"stages", "", stages_table(found)});
+  report.tables.push_back({"ranks", "By rank", ranks_table(found)});
+  report.tables.push_back({"links", "Messages", links_table(run, mesh), false, "mean_transfer_ns"});
+  report.tables.push_back(
+      {"grid", "Work of each stage in the median step", grid_table(Grid(run, mesh, roles).rows())});
+  for (ReportTable& table : report.tables) table.most_for_people = kMostRows;
+  note_unknown(found, report);
+  note_mesh(mesh, report);
+  note_phase(run, roles, report);
+  note_missing(run, report);
+  return report;
+}
+
+}  // namespace traceloom
