@@ -267,7 +267,10 @@ void ChunkEvents::add_launch(const Event& event, std::int64_t start_ns) {
 
 void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const EventClass& kind) {
   MarkedSpan marked{span, kind.step, kNoEpoch, kind.mark, false};
-  if (is_of_collective(kind.mark)) {
+  if (kind.mark == SpanMark::operation) {
+    marked.arguments = detail_of(event.text(Key::args), is_operation_detail);
+    marked.number = json_integer(find_member(event.text(Key::args), "step")).value_or(kNoId);
+  } else if (is_of_collective(kind.mark)) {
     // The tensors of a collective give the bytes that it moves.
     marked.arguments = detail_of(event.text(Key::args), is_argument);
     for (JsonWalk args(event.text(Key::args)); args.next();)

@@ -317,6 +317,12 @@ EventClass classify_work(const DeviceRow& row, std::string_view name) {
 
 }  // namespace
 
+std::optional<OperationKind> operation_kind(std::string_view name) {
+  const auto* const found = std::ranges::find(
+      kAllOf<OperationKind>, name, [](OperationKind kind) { return to_string(kind); });
+  return found == kAllOf<OperationKind>.end() ? std::nullopt : std::optional(*found);
+}
+
 bool is_runtime_call(std::string_view name) {
   for (const std::string_view start : {"cuda", "cu", "hip"})
     if (name.size() > start.size() && name.starts_with(start))
@@ -343,6 +349,9 @@ bool is_operator(std::string_view name, std::string_view category) {
 }
 
 EventClass classify(std::string_view name, std::string_view category) {
+  if (const auto operation = name == category ? operation_kind(name) : std::nullopt)
+    return {EventPlace::host, is_compute(*operation) ? Role::cpu : Role::communication,
+            SpanMark::operation};
   const CategoryRow* const row = find_category(category);
   if (row == nullptr) {
     EventClass host = classify_host(name);

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace traceloom {
@@ -68,12 +69,50 @@ enum class SpanMark : std::uint8_t {
   module,         // a call of a torch module; its label has no mark, see EventClass::is_module
   annotation,     // a name that a program gives to a time (record_function): it covers nothing
   overhead,       // the profiler's own time, at no place: "Activity Buffer Request"
+  operation,      // an operation of a coarse time line (OperationKind), whose args number it
 };
 
 // True for marks whose args describe the tensors.
 constexpr bool is_of_collective(SpanMark mark) {
   return mark == SpanMark::collective || mark == SpanMark::collective_op;
 }
+// True for marks that keep some of their args.
+constexpr bool has_arguments(SpanMark mark) {
+  return is_of_collective(mark) || mark == SpanMark::operation;
+}
+
+// The operations of a coarse time line: a job of tensor, pipeline and data parallel ranks as whole
+// forward and backward passes of micro-batches, messages and collectives. Name and category of such
+// an event are both the name of its kind.
+enum class OperationKind : std::uint8_t {
+  forward_compute,
+  backward_compute,
+  garbage_collection,
+  optimizer,
+  forward_send,
+  forward_receive,
+  backward_send,
+  backward_receive,
+  gather_parameters,
+  scatter_gradients,
+  reduce_separate,   // gradients that are reduced apart from the others
+  clip_gradients,
+  reduce_embedding,  // gradients of the embedding, in the first and the last stage
+  reduce_layernorm,
+  count_
+};
+constexpr std::string_view to_string(OperationKind kind) {
+  return name_in({"forward-compute", "backward-compute", "gc", "optimizer", "forward-send",
+                  "forward-recv", "backward-send", "backward-recv", "params-all-gather",
+                  "grads-reduce-scatter", "separate-grads-all-reduce", "optimizer-clip-main-grad",
+                  "embedding-grads-all-reduce", "layernorm-grads-all-reduce"},
+                 kind);
+}
+static_assert(to_string(OperationKind::reduce_layernorm) == "layernorm-grads-all-reduce");
+constexpr bool is_compute(OperationKind kind) {
+  return kind <= OperationKind::optimizer;
+}
+std::optional<OperationKind> operation_kind(std::string_view name);
 
 // True for the iterations of vLLM and SGLang.
 constexpr bool is_iteration(SpanMark mark) {

@@ -128,6 +128,10 @@ bool is_argument(std::string_view key) {
   return is_any_of(key, kShapes, "Input dims", "Input type", "Input Strides", "Concrete Inputs");
 }
 
+bool is_operation_detail(std::string_view key) {
+  return key == "seq_id" || key == "model_chunk";
+}
+
 void append_detail(std::string& text, std::string_view key, std::string_view value) {
   text.append(key) += kBehindKey;
   if (!value.empty() && value.front() == '[')

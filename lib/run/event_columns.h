@@ -75,6 +75,9 @@ bool is_transfer_detail(std::string_view key);
 // Inputs".
 bool is_argument(std::string_view key);
 
+// True for the keys that number an operation of a coarse time line within its step.
+bool is_operation_detail(std::string_view key);
+
 // The key of the shapes of an operator's arguments.
 inline constexpr std::string_view kShapes = "Input Dims";
 
@@ -154,15 +157,15 @@ struct OperatorSpan : HostSpan {
 // A span that marks steps or parts of them, or a call of a torch module. Unless it is a step or a
 // module, it is also among `hosts`.
 struct MarkedSpan : HostSpan {
-  // For a step: N of ProfilerStep#N. If is_of_collective(): the External id. Otherwise: Composer's
-  // batch at the begin of the span.
+  // For a step: N of ProfilerStep#N. If is_of_collective(): the External id. For an operation: its
+  // step. Otherwise: Composer's batch at the begin of the span.
   std::int64_t number;
   std::int32_t epoch;  // epoch of Composer
   SpanMark mark;
   bool is_merged;  // an X of Composer that a merge made of B and E, so that its batch is that of
                    // the end
-  std::uint32_t arguments = kNoDetail;  // if is_of_collective(): number in Run::details of its
-                                        // tensors
+  std::uint32_t arguments = kNoDetail;  // if has_arguments(): number in Run::details of its tensors,
+                                        // or of what numbers an operation
 };
 
 // A span whose meaning depends on its row (is_known_by_row()). It is resolved after the file has
@@ -270,7 +273,7 @@ struct RowCodec<MarkedSpan> {
                                       (row.is_merged ? 2U : 0U) | (other_epoch ? 1U : 0U)));
     to.signed_number(wrapped_difference(row.number, before.number));
     if (other_epoch) to.signed_number(row.epoch);
-    if (is_of_collective(row.mark)) to.number(row.arguments + 1U);
+    if (has_arguments(row.mark)) to.number(row.arguments + 1U);
   }
   static void read(PackedReader& from, MarkedSpan& row) {
     RowCodec<HostSpan>::read(from, row);
@@ -280,7 +283,7 @@ struct RowCodec<MarkedSpan> {
     row.number = wrapped_sum(row.number, from.signed_number());
     if ((head & 1) != 0) row.epoch = static_cast<std::int32_t>(from.signed_number());
     row.arguments =
-        is_of_collective(row.mark) ? static_cast<std::uint32_t>(from.number()) - 1U : kNoDetail;
+        has_arguments(row.mark) ? static_cast<std::uint32_t>(from.number()) - 1U : kNoDetail;
   }
 };
 

@@ -318,6 +318,19 @@ void prepare_rank(RankEvents& rank, const RunRequest& request, const Run& run) {
   rank.kinds = find_kinds(rank.parts);
 }
 
+// Gives ranks of coarse time lines their stages.
+void name_stages(const std::vector<CollectedEvents>& files, const RunInputs& capture,
+                 std::vector<RankEvents>& ranks) {
+  std::map<std::int64_t, std::int64_t> stages;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    for (const auto& [place, row] : files[i].evidence.operation_rows.all())
+      stages.emplace(capture.ranks[i].rank_of(place.first, place.second), row.stage);
+  if (stages.empty()) return;
+  for (RankEvents& rank : ranks)
+    if (const auto found = stages.find(rank.rank); found != stages.end())
+      rank.stage = found->second;
+}
+
 void share_facts(Team& team, std::vector<RankEvents>& ranks) {
   if (team.is_alone()) return;
   std::vector<std::pair<std::size_t, RankFacts>> own;
@@ -399,6 +412,7 @@ Run read_run(const RunRequest& request) {
     for (const auto& [file, launches] : rank.lost_work)
       run.files[file].problems.add(Problem::lost_work, 0, launches);
   std::ranges::stable_sort(run.files, is_reported_before);
+  name_stages(files, capture, run.ranks);
   align_runs(run.ranks, run.common_clock);
   leave_out_startup(run.ranks);
   return run;

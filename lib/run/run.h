@@ -116,10 +116,11 @@ struct RankFacts {
   StepList steps = {};
   Intervals unrecorded = {};  // times between recordings: run/steps.h
   EventKinds kinds = {};
+  std::int64_t stage = -1;  // of a coarse time line, as the names of the rank's rows say
   // Number of launches whose device work was lost, by file: impossible_work.h.
   std::map<std::size_t, std::uint64_t> lost_work = {};
 
-  auto wired() { return std::tie(steps, unrecorded, kinds, lost_work); }
+  auto wired() { return std::tie(steps, unrecorded, kinds, stage, lost_work); }
 };
 
 // The events of one rank. Times are ns since the first event of all files.

@@ -65,6 +65,26 @@ std::vector<Step> numbered_steps(const std::vector<EventColumns>& parts, SpanMar
   return steps;
 }
 
+// Makes one step of all operations of a number, also where two steps overlap a little.
+std::vector<Step> operation_steps(const std::vector<EventColumns>& parts) {
+  std::map<std::int64_t, Interval> times;
+  for (const MarkedSpan& span : find_marks(parts, SpanMark::operation)) {
+    Interval& time = times.try_emplace(span.number, span.interval()).first->second;
+    time.to_ns = std::max(time.to_ns, span.end_ns);
+  }
+  std::vector<Step> steps;
+  for (const auto& [number, time] : times) {
+    Step& step = steps.emplace_back();
+    step.number = number;
+    step.time = step.host = time;
+  }
+  std::ranges::sort(steps, {}, [](const Step& step) { return step.time.from_ns; });
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    steps[i].time.from_ns = std::max(steps[i].time.from_ns, steps[i - 1].time.to_ns);
+  for (Step& step : steps) step.time.to_ns = std::max(step.time.to_ns, step.time.from_ns);
+  return steps;
+}
+
 // Makes one step of each iteration that does not lie in another, and counts those of other modes.
 std::vector<Step> iteration_steps(const std::vector<EventColumns>& parts, std::uint64_t& rest) {
   std::vector<Step> steps;
@@ -338,7 +358,10 @@ std::vector<Step> marked_steps(const std::vector<EventColumns>& parts, StepList&
   list = numbered_steps(parts, SpanMark::device_step);
   if (!list.empty()) return list;
   steps.kind = StepKind::torch;
-  return numbered_steps(parts, SpanMark::step);
+  list = numbered_steps(parts, SpanMark::step);
+  if (!list.empty()) return list;
+  steps.kind = StepKind::operations;
+  return operation_steps(parts);
 }
 
 }  // namespace
@@ -360,7 +383,7 @@ StepList find_steps(const std::vector<EventColumns>& parts) {
   if (steps.kind == StepKind::xla) {
     extend_to_next(parts, list);
     steps.open_end = !list.back().counted;
-  } else if (steps.kind != StepKind::none) {
+  } else if (steps.kind != StepKind::none && steps.kind != StepKind::operations) {
     extend_by_devices(parts, list);
     steps.dropped = leave_out_tails(list);
   }

@@ -31,7 +31,8 @@ namespace traceloom {
 //    device work have ended.
 // 4. Composer: from the begin of the wait for data, or else of event/batch, to the end of
 //    event/batch.
-// 5. Without marks: one step with number 0 from the first to the last event of each file, whether
+// 5. Coarse time lines: from the first begin to the last end of the operations of a step.
+// 6. Without marks: one step with number 0 from the first to the last event of each file, whether
 //    of its host, its calls or its devices; files of the same time share one.
 //
 // The tail of torch steps and iterations does not count: steps after the last one with device work,
@@ -84,11 +85,11 @@ inline StepKey key_of(const Step& step) {
   return {step.run, step.epoch, step.number};
 }
 
-enum class StepKind : std::uint8_t { none, torch, composer, iterations, xla };
+enum class StepKind : std::uint8_t { none, torch, composer, iterations, xla, operations };
 constexpr std::string_view to_string(StepKind kind) {
-  return name_in({"none", "ProfilerStep", "event/batch", "iteration", "XLA Steps"}, kind);
+  return name_in({"none", "ProfilerStep", "event/batch", "iteration", "XLA Steps", "args.step"}, kind);
 }
-static_assert(to_string(StepKind::xla) == "XLA Steps");
+static_assert(to_string(StepKind::operations) == "args.step");
 
 // The steps are ascending by time and do not overlap. They are packed because runs with tiny steps
 // have millions of them.

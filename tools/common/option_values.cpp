@@ -111,11 +111,12 @@ std::vector<std::string> read_categories(const std::string& option, const std::s
   return categories;
 }
 
-std::vector<NumberRange> read_ranks(const std::string& option, const std::string& list) {
+std::vector<NumberRange> read_ranks(const std::string& option, const std::string& list,
+                                    std::string_view noun) {
   if (list.empty()) return {};
   const std::optional<std::vector<NumberRange>> ranges = parse_number_ranges(list);
   if (!ranges)
-    throw UsageError(fmt::format("{}: '{}' is not a list of ranks (try 0,4-7)", option, list));
+    throw UsageError(fmt::format("{}: '{}' is not a list of {} (try 0,4-7)", option, list, noun));
   for (const NumberRange& range : *ranges)
     if (range.last < range.first)
       throw UsageError(

@@ -65,7 +65,8 @@ std::vector<std::string> split_words(const std::string& list);
 std::vector<std::string> read_categories(const std::string& option, const std::string& list);
 
 // "0,4-7"; an empty text gives no ranges.
-std::vector<NumberRange> read_ranks(const std::string& option, const std::string& list);
+std::vector<NumberRange> read_ranks(const std::string& option, const std::string& list,
+                                    std::string_view noun = "ranks");
 
 // "1.5s:2s", "200ms:" or ":1s"; an empty text gives nullopt.
 std::optional<TimeSelection> read_time(const std::string& option, const std::string& text);

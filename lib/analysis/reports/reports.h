@@ -305,8 +305,12 @@ Report tree_report(const Run& run, const TreeReportOptions& options);
 // them.
 std::string folded_stacks(const Run& run, const TreeReportOptions& options);
 
-// `trace-stats what-if`: WRITE: shows what.
-Report what_if_report(const Run& run);
+// `trace-stats what-if`: shows what the job would gain if operations were as fast as their like.
+struct WhatIfOptions {
+  std::vector<NumberRange> without_steps = {};
+};
+// Throws Error for a coarse time line that lacks operations.
+Report what_if_report(const Run& run, const WhatIfOptions& options);
 
 // The same for a job whose ranks recorded their devices: it is replayed.
 Report replay_report(const Run& run, const WhatIfRequest& request);

@@ -1,6 +1,7 @@
 #include "identity/evidence/event_marks.h"
 
 #include "base/arithmetic.h"
+#include "base/ascii.h"
 #include "base/json_walk.h"
 #include "event/event.h"
 #include "json/json_document.h"
@@ -85,6 +86,26 @@ RowName RowNames::row(const std::string& pid, const std::string& tid) const {
   if (!is_named_device(row.process) && looks_like_device(process->second.labels))
     row.process = process->second.labels;
   return row;
+}
+
+void OperationRows::add(const Event& event) {
+  static constexpr std::array<std::string_view, 5> kRows{"compute", "pp-comm", "tp-comm", "dp-comm",
+                                                         "misc"};
+  const auto tid = json_integer(event.text(Key::tid));
+  if (!tid || *tid < 0 || rows_.size() >= DistinctMarks::kMaxMarks) return;
+  std::string_view args = event.text(Key::args);
+  if (args.find("PP rank ") == args.npos) return;
+  const std::string name = JsonDocument(args)["name"].string();
+  // A merge of ours puts the name of the process before that of the thread.
+  std::string_view left(name);
+  left.remove_prefix(std::min(left.find("PP rank "), left.size()));
+  const std::string end = ", " + std::string(kRows[static_cast<std::size_t>(*tid % 5)]);
+  const std::size_t middle = left.find(", TP rank ");
+  if (middle == left.npos || !left.ends_with(end)) return;
+  const auto stage = whole_number<std::int64_t>(left.substr(8, middle - 8));
+  if (!stage || *stage < 0) return;
+  rows_.try_emplace({canonical_id(event.text(Key::pid)), canonical_id(event.text(Key::tid))},
+                    OperationRow{*tid / 5, *stage});
 }
 
 namespace {

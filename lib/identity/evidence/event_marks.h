@@ -107,6 +107,35 @@ class RowNames {
   std::map<std::pair<std::string, std::string>, RowName> threads_;  // keyed by pid and tid
 };
 
+// OperationRows: the rows of a coarse time line, whose thread names say where in the job they are:
+// "PP rank 2, TP rank 0, pp-comm".
+//
+//   OperationRows rows;
+//   for (each event M thread_name) rows.add(event);
+//   rows.all().at({"0", "11"})                                // {.rank = 2, .stage = 2}
+
+struct OperationRow {
+  std::int64_t rank = 0;
+  std::int64_t stage = 0;
+};
+
+class OperationRows {
+ public:
+  // Five rows belong to a rank, and a tid is 5 * rank + row. What has another name, or other
+  // tids than the name says, is no such row.
+  void add(const Event& event);
+  void append(const OperationRows& later) { rows_.insert(later.rows_.begin(), later.rows_.end()); }
+
+  bool empty() const { return rows_.empty(); }
+  // Keyed by pid and tid, as canonical_id() gives them.
+  const std::map<std::pair<std::string, std::string>, OperationRow>& all() const { return rows_; }
+
+  auto wired() { return std::tie(rows_); }
+
+ private:
+  std::map<std::pair<std::string, std::string>, OperationRow> rows_;
+};
+
 // SyncMarks: the clock syncs in a file's events (phase c), gathered event by event.
 //
 //   SyncMarks marks;

@@ -113,6 +113,8 @@ void FileEvidence::add(const Event& event) {
   bool is_usable = true;
   if (name == "global_rank")
     add_mark(rank_marks, event, canonical_id(event.text(Key::tid)));
+  else if (name == "thread_name")
+    operation_rows.add(event);
   else if (name == "clock_sync_timestamp_us")
     is_usable = add_mark(syncs, event, canonical_id(event.text(Key::tid)));
   else if (name == "clock_sync_error_bound")
@@ -150,6 +152,7 @@ void FileEvidence::append(const FileEvidence& later) {
   rank_marks.add(later.rank_marks);
   syncs.add(later.syncs);
   error_bounds.add(later.error_bounds);
+  operation_rows.append(later.operation_rows);
   sync_marks.add(later.sync_marks);
   recorder.append(later.recorder);
   is_beside_rank |= later.is_beside_rank;

@@ -38,6 +38,7 @@ struct FileEvidence {
                              // main thread of the rank
   DistinctMarks syncs;       // `clock_sync_timestamp_us` events, on the same thread
   DistinctMarks error_bounds;                    // `clock_sync_error_bound` events, in microseconds
+  OperationRows operation_rows;                  // rows of a coarse time line
   SyncMarks sync_marks;                          // clock syncs in events (c)
   RecorderClock recorder;                        // clock evidence that our recorder writes
   std::optional<std::int64_t> distributed_rank;  // distributedInfo.rank
@@ -71,7 +72,7 @@ struct FileEvidence {
 
   // For other processes: see team/wire.h.
   auto wired() {
-    return std::tie(rank_marks, syncs, error_bounds, sync_marks, recorder, distributed_rank,
+    return std::tie(rank_marks, syncs, error_bounds, operation_rows, sync_marks, recorder, distributed_rank,
                     world_size, devices, merged_world_size, groups, hosts, top_level_rank, top_level_sync_us,
                     base_ns, is_beside_rank, is_torch, collectives, tally, threads, cycles, inputs,
                     filter, merged_by, problems);

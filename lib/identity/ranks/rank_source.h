@@ -17,12 +17,14 @@ enum class RankSource : std::uint8_t {
   file_name,         // "ep0-ba8-rank3.json"
   position,          // place among the inputs: the lowest number that no other input has
   merged,            // a merged file: each pid is a rank
+  rows,              // a coarse time line: each row belongs to a rank
 };
 constexpr std::string_view to_string(RankSource source) {
   return name_in({"RANK= argument", "global_rank event", "distributedInfo.rank", "global_rank key",
-                  "file name", "position", "merged file"},
+                  "file name", "position", "merged file",
+                  "rows"},
                  source);
 }
-static_assert(to_string(RankSource::merged) == "merged file");
+static_assert(to_string(RankSource::rows) == "rows");
 
 }  // namespace traceloom

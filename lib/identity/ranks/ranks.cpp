@@ -274,12 +274,29 @@ FileRank merged_rank(const Input& input, const FileEvidence& evidence) {
   return file;
 }
 
+// The rows of a process are those of a replica, which has several ranks.
+FileRank rank_by_rows(const Input& input, const OperationRows& rows) {
+  FileRank file;
+  file.source = RankSource::rows;
+  file.rank = kMaxRank;
+  for (const auto& [place, row] : rows.all()) {
+    check_rank(input, row.rank, RankSource::rows);
+    file.rank = std::min(file.rank, row.rank);
+    const auto of_pid = file.rank_of_pid.emplace(place.first, row.rank).first;
+    of_pid->second = std::min(of_pid->second, row.rank);
+    file.rank_of_thread.emplace(place, row.rank);
+  }
+  return file;
+}
+
 // Returns the rank of the strongest claim, or nullopt if nothing in or about the file names a rank.
 std::optional<FileRank> claimed_rank(const Input& input, const FileEvidence& evidence,
                                      const std::optional<NamedRank>& named) {
   const bool is_ours = evidence.was_merged_by_us() && !evidence.rank_marks.empty();
   if (!input.forced_rank && (is_ours || evidence.has_several_ranks()))
     return merged_rank(input, evidence);
+  if (!input.forced_rank && !evidence.operation_rows.empty())
+    return rank_by_rows(input, evidence.operation_rows);
   std::optional<FileRank> file;
   for (const Claim& claim : claims_of(input, evidence, named)) {
     if (!claim.rank) continue;

@@ -45,7 +45,8 @@ struct FileRank {
   std::optional<std::int64_t> world_size;  // distributedInfo.world_size, otherwise of "rank3of4"
   ProblemCounts problems;                  // rank_from_position, rank_disagrees, ranks_in_one_pid
 
-  bool is_merged() const { return source == RankSource::merged; }
+  // True if the events of several ranks are in the file.
+  bool is_merged() const { return source == RankSource::merged || source == RankSource::rows; }
   // Returns the ranks that the file names, ascending.
   std::vector<std::int64_t> ranks() const;
   // Returns the rank of events that have this canonical pid but no tid.
@@ -57,8 +58,8 @@ struct FileRank {
 // Returns the rank that the file itself says, by its strongest source, whether it is one or not.
 std::optional<std::int64_t> said_rank(const FileEvidence& evidence);
 
-// Returns one FileRank an input. A file that names several ranks, or that a merge of ours wrote, is
-// merged, unless RANK=path declares all of it to be one rank. Throws Error if the strongest source
+// Returns one FileRank an input. A file that names several ranks, a coarse time line of a job, or a
+// file that a merge of ours wrote, is merged, unless RANK=path declares all of it to be one rank. Throws Error if the strongest source
 // of a file gives no rank in 0 .. kMaxRank (Composer writes -1 before it knows its rank); RANK= can
 // then name the rank. A weaker source that disagrees is counted as rank_disagrees, unless the
 // strongest source is an argument, which is meant to overrule.
