@@ -318,8 +318,8 @@ EventClass classify_work(const DeviceRow& row, std::string_view name) {
 }  // namespace
 
 std::optional<OperationKind> operation_kind(std::string_view name) {
-  const auto* const found = std::ranges::find(
-      kAllOf<OperationKind>, name, [](OperationKind kind) { return to_string(kind); });
+  const auto* const found = std::ranges::find(kAllOf<OperationKind>, name,
+                                              [](OperationKind kind) { return to_string(kind); });
   return found == kAllOf<OperationKind>.end() ? std::nullopt : std::optional(*found);
 }
 

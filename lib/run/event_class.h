@@ -95,7 +95,7 @@ enum class OperationKind : std::uint8_t {
   backward_receive,
   gather_parameters,
   scatter_gradients,
-  reduce_separate,   // gradients that are reduced apart from the others
+  reduce_separate,  // gradients that are reduced apart from the others
   clip_gradients,
   reduce_embedding,  // gradients of the embedding, in the first and the last stage
   reduce_layernorm,

@@ -164,8 +164,9 @@ struct MarkedSpan : HostSpan {
   SpanMark mark;
   bool is_merged;  // an X of Composer that a merge made of B and E, so that its batch is that of
                    // the end
-  std::uint32_t arguments = kNoDetail;  // if has_arguments(): number in Run::details of its tensors,
-                                        // or of what numbers an operation
+  std::uint32_t arguments =
+      kNoDetail;  // if has_arguments(): number in Run::details of its tensors,
+                  // or of what numbers an operation
 };
 
 // A span whose meaning depends on its row (is_known_by_row()). It is resolved after the file has

@@ -87,7 +87,8 @@ inline StepKey key_of(const Step& step) {
 
 enum class StepKind : std::uint8_t { none, torch, composer, iterations, xla, operations };
 constexpr std::string_view to_string(StepKind kind) {
-  return name_in({"none", "ProfilerStep", "event/batch", "iteration", "XLA Steps", "args.step"}, kind);
+  return name_in({"none", "ProfilerStep", "event/batch", "iteration", "XLA Steps", "args.step"},
+                 kind);
 }
 static_assert(to_string(StepKind::operations) == "args.step");
 

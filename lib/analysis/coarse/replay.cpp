@@ -1,7 +1,5 @@
 #include "analysis/coarse/replay.h"
 
-#include "analysis/numbers.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -74,7 +72,8 @@ class NetworkBuilder {
   // Returns the operations of both kinds in the order in which they began.
   List by_time(std::size_t stage, OperationKind a, OperationKind b) const {
     List all;
-    for (const OperationKind kind : {a, b}) std::ranges::copy(list_of(stage, kind), back_inserter(all));
+    for (const OperationKind kind : {a, b})
+      std::ranges::copy(list_of(stage, kind), back_inserter(all));
     std::ranges::sort(all, {}, [&](std::uint32_t i) {
       const Operation& one = line_.operations[i];
       return std::tuple(one.time.from_ns, one.number, to_string(one.kind));
@@ -94,9 +93,8 @@ class NetworkBuilder {
   void add_computes(std::size_t stage) {
     const List computes = by_time(stage, forward_compute, backward_compute);
     add_chain(computes);
-    const auto backward = std::ranges::find(computes, backward_compute, [&](std::uint32_t i) {
-      return line_.operations[i].kind;
-    });
+    const auto backward = std::ranges::find(
+        computes, backward_compute, [&](std::uint32_t i) { return line_.operations[i].kind; });
     if (backward != computes.end() && backward - computes.begin() >= 2)
       for (const OperationKind kind : {backward_receive, backward_send})
         if (const List& list = list_of(stage, kind); !list.empty()) add(*(backward - 2), list[0]);
@@ -164,8 +162,10 @@ class NetworkBuilder {
   void join(const List& list, const List& other) {
     if (list.size() != other.size()) {
       const List& longer = list.size() > other.size() ? list : other;
-      throw Error(path_, fmt::format("{} has no partner in its step",
-                                     words_of(line_.operations[longer[std::min(list.size(), other.size())]])));
+      throw Error(
+          path_,
+          fmt::format("{} has no partner in its step",
+                      words_of(line_.operations[longer[std::min(list.size(), other.size())]])));
     }
     for (std::size_t i = 0; i < list.size(); ++i) unit_of_[other[i]] = unit_of_[list[i]];
   }
@@ -266,29 +266,26 @@ class Slowdowns {
       : line_(line), replay_(line, path), threads_(threads) {}
 
   SlowdownFigures measure() {
-    const std::vector<std::int64_t> recorded = replay_.run(all(1));
-    const std::vector<std::int64_t> ideal = replay_.run(all(0));
+    const std::size_t flags = line_.replicas * line_.operations.size();
+    const std::vector<std::int64_t> recorded = replay_.run(std::vector<char>(flags, 1));
+    const std::vector<std::int64_t> ideal = replay_.run(std::vector<char>(flags, 0));
     figures_.step_ns = mean(recorded);
     figures_.ideal_ns = std::max<std::int64_t>(mean(ideal), 1);
     for (std::size_t i = 0; i < recorded.size(); ++i)
       figures_.steps.emplace_back(recorded[i], ideal[i]);
     add_kinds();
-    figures_.stages = measure_parts(line_.stages, [&](std::size_t part, std::size_t, std::size_t one) {
-      return line_.operations[one].stage == part;
-    });
-    figures_.replicas = measure_parts(
-        line_.replicas,
-        [](std::size_t part, std::size_t replica, std::size_t) { return replica == part; });
+    figures_.stages =
+        measure_parts(line_.stages, [&](std::size_t part, std::size_t, std::size_t one) {
+          return line_.operations[one].stage == part;
+        });
+    figures_.replicas = measure_parts(line_.replicas, [](std::size_t part, std::size_t replica,
+                                                         std::size_t) { return replica == part; });
     add_ranks();
     return std::move(figures_);
   }
 
  private:
   using IsIn = std::function<bool(std::size_t part, std::size_t replica, std::size_t operation)>;
-
-  std::vector<char> all(char flag) const {
-    return std::vector<char>(line_.replicas * line_.operations.size(), flag);
-  }
 
   // Returns the mean step with the recorded durations in a part and ideal ones elsewhere, or the
   // reverse.
@@ -304,15 +301,10 @@ class Slowdowns {
   std::vector<SlowdownPart> measure_parts(std::size_t count, const IsIn& is_in) const {
     std::vector<SlowdownPart> parts(count);
     for_each_parallel(2 * count, threads_, [&](std::size_t i) {
-      const bool is_recorded = i % 2 == 0;
-      const std::int64_t ns = mean_with(is_in, i / 2, is_recorded);
-      SlowdownPart& part = parts[i / 2];
-      if (!is_recorded) {
-        part.gain_ns = figures_.step_ns - ns;
-        return;
-      }
-      part.added_ns = ns - figures_.ideal_ns;
-      part.slowdown = static_cast<double>(ns) / static_cast<double>(figures_.ideal_ns);
+      if (i % 2 == 0)
+        parts[i / 2].slowdown = ratio(mean_with(is_in, i / 2, true), figures_.ideal_ns);
+      else
+        parts[i / 2].gain_ns = figures_.step_ns - mean_with(is_in, i / 2, false);
     });
     return parts;
   }
@@ -326,45 +318,39 @@ class Slowdowns {
       name_of.push_back(static_cast<std::size_t>(known - names.begin()));
       if (known == names.end()) names.push_back(name);
     }
-    const std::vector<SlowdownPart> parts =
-        measure_parts(names.size(), [&](std::size_t part, std::size_t, std::size_t one) {
-          return name_of[one] == part;
-        });
+    const std::vector<SlowdownPart> parts = measure_parts(
+        names.size(),
+        [&](std::size_t part, std::size_t, std::size_t one) { return name_of[one] == part; });
     for (std::size_t i = 0; i < names.size(); ++i) figures_.kinds.emplace_back(names[i], parts[i]);
     std::ranges::stable_sort(figures_.kinds, std::greater(),
-                             [](const auto& kind) { return kind.second.added_ns; });
+                             [](const auto& kind) { return kind.second.slowdown; });
   }
 
   void add_ranks() {
-    std::vector<std::pair<std::int64_t, SlowRank>> ranks;  // by what the score is made of
+    std::vector<SlowRank>& ranks = figures_.ranks;
     for (std::size_t stage = 0; stage < line_.stages; ++stage)
-      for (std::size_t replica = 0; replica < line_.replicas; ++replica) {
-        const SlowdownPart& of_stage = figures_.stages[stage];
-        const SlowdownPart& of_replica = figures_.replicas[replica];
-        SlowRank rank{{}, line_.rank_of(stage, replica), stage, replica};
-        rank.score = std::min(of_stage.slowdown, of_replica.slowdown);
-        ranks.emplace_back(-std::min(of_stage.added_ns, of_replica.added_ns), rank);
-      }
-    std::ranges::sort(ranks, {}, [](const auto& of) { return std::pair(of.first, of.second.rank); });
+      for (std::size_t replica = 0; replica < line_.replicas; ++replica)
+        ranks.push_back(
+            {{},
+             line_.rank_of(stage, replica),
+             stage,
+             replica,
+             std::min(figures_.stages[stage].slowdown, figures_.replicas[replica].slowdown)});
+    std::ranges::sort(ranks, {}, [](const auto& of) { return std::pair(-of.score, of.rank); });
     const std::size_t slowest = (3 * ranks.size() + 99) / 100;
     ranks.resize(std::min(ranks.size(), std::max<std::size_t>(slowest, 10)));
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      figures_.ranks.push_back(ranks[i].second);
-      figures_.ranks.back().is_slowest = i < slowest;
-    }
-    const auto is_of = [&](const SlowRank& rank, std::size_t replica, std::size_t one) {
-      return rank.replica == replica && rank.stage == line_.operations[one].stage;
+    const auto is_of = [&](std::size_t i, std::size_t replica, std::size_t one) {
+      return ranks[i].replica == replica && ranks[i].stage == line_.operations[one].stage;
     };
-    const std::vector<SlowdownPart> parts = measure_parts(
-        ranks.size(), [&](std::size_t part, std::size_t replica, std::size_t one) {
-          return is_of(figures_.ranks[part], replica, one);
-        });
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      static_cast<SlowdownPart&>(figures_.ranks[i]) = parts[i];
+    const std::vector<SlowdownPart> parts = measure_parts(ranks.size(), is_of);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      static_cast<SlowdownPart&>(ranks[i]) = parts[i];
+      ranks[i].is_slowest = i < slowest;
+    }
     const auto is_slowest = [&](std::size_t, std::size_t replica, std::size_t one) {
-      return std::any_of(figures_.ranks.begin(),
-                         figures_.ranks.begin() + static_cast<std::ptrdiff_t>(slowest),
-                         [&](const SlowRank& rank) { return is_of(rank, replica, one); });
+      bool found = false;
+      for (std::size_t i = 0; i < slowest; ++i) found |= is_of(i, replica, one);
+      return found;
     };
     figures_.slowest_gain_ns = figures_.step_ns - mean_with(is_slowest, 0, false);
   }
@@ -378,8 +364,8 @@ class Slowdowns {
 }  // namespace
 
 std::optional<double> SlowdownFigures::recovered(std::int64_t gain_ns) const {
-  if (step_ns == ideal_ns) return std::nullopt;
-  return static_cast<double>(gain_ns) / static_cast<double>(step_ns - ideal_ns);
+  if (step_ns <= ideal_ns) return std::nullopt;
+  return ratio(gain_ns, step_ns - ideal_ns);
 }
 
 SlowdownFigures measure_slowdowns(const TimeLine& line, const std::string& path, unsigned threads) {

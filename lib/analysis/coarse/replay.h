@@ -1,8 +1,7 @@
 // CoarseReplay: a coarse time line as a network of operations that wait for each other, in which a
 // step can be run again with other durations.
 //
-//   const CoarseReplay replay(line);
-//   const SlowdownFigures figures = measure_slowdowns(line, threads);
+//   const SlowdownFigures figures = measure_slowdowns(line, path, threads);
 //   figures.slowdown()                                       // 1.18: 18 % over the ideal step
 //
 // The rules, which docs/commands/what-if.md lists, are found once, in the first replica and step. An
@@ -11,6 +10,7 @@
 #pragma once
 
 #include "analysis/coarse/time_line.h"
+#include "analysis/numbers.h"
 #include "base/by_enum.h"
 
 #include <cstddef>
@@ -54,8 +54,7 @@ class CoarseReplay {
 struct SlowdownPart {
   // The ideal step with the recorded durations of these operations, as a multiple of it.
   double slowdown = 1;
-  std::int64_t added_ns = 0;  // by how much they make the ideal step longer
-  std::int64_t gain_ns = 0;   // by how much the mean step is shorter if they alone are ideal
+  std::int64_t gain_ns = 0;  // by how much the mean step is shorter if they alone are ideal
 };
 
 struct SlowRank : SlowdownPart {
@@ -67,16 +66,16 @@ struct SlowRank : SlowdownPart {
 };
 
 struct SlowdownFigures {
-  std::int64_t step_ns = 0;   // mean of the replayed steps
-  std::int64_t ideal_ns = 0;  // mean with the ideal durations
+  std::int64_t step_ns = 0;                                  // mean of the replayed steps
+  std::int64_t ideal_ns = 0;                                 // mean with the ideal durations
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // replayed and ideal time
   std::vector<std::pair<std::string, SlowdownPart>> kinds;   // send and receive are one
   std::vector<SlowdownPart> stages;
   std::vector<SlowdownPart> replicas;
-  std::vector<SlowRank> ranks;  // the ten, or 3 %, with the highest scores, the highest first
+  std::vector<SlowRank> ranks;       // the ten, or 3 %, with the highest scores, the highest first
   std::int64_t slowest_gain_ns = 0;  // if all the slowest ranks are ideal
 
-  double slowdown() const { return static_cast<double>(step_ns) / static_cast<double>(ideal_ns); }
+  double slowdown() const { return ratio(step_ns, ideal_ns); }
   // Returns the part of the time over the ideal step that a gain takes away; nullopt if there is
   // none.
   std::optional<double> recovered(std::int64_t gain_ns) const;

@@ -19,7 +19,6 @@ struct RankOperation {
   Interval time;
 
   auto key() const { return std::tuple(step, kind, number); }
-  auto place() const { return std::tuple(kind, number); }
 };
 
 // The operations of a rank by step, kind and number, or why they are none.
@@ -47,9 +46,10 @@ RankOperations find_operations(const Run& run, const RankEvents& rank,
     if (!number || span.number < 0)
       found.problem = fmt::format("has a {} without {}", name, number ? "step" : "seq_id");
     if (find_integer(detail, "model_chunk") > 0)
-      found.problem = fmt::format("has a {} of model_chunk {}: which messages of an interleaved "
-                                  "pipeline belong together is not known",
-                                  name, *find_integer(detail, "model_chunk"));
+      found.problem = fmt::format(
+          "has a {} of model_chunk {}: which messages of an interleaved "
+          "pipeline belong together is not known",
+          name, *find_integer(detail, "model_chunk"));
     found.all.push_back(
         {span.number, operation_kind(name).value(), number.value_or(0), span.interval()});
   });
@@ -65,8 +65,7 @@ RankOperations find_operations(const Run& run, const RankEvents& rank,
 class Reader {
  public:
   Reader(const Run& run, const std::vector<NumberRange>& left_out_steps)
-      : run_(run),
-        of_ranks_(per_rank<RankOperations>(run, [&](std::size_t rank) {
+      : run_(run), of_ranks_(per_rank<RankOperations>(run, [&](std::size_t rank) {
           return find_operations(run, run.ranks[rank], left_out_steps);
         })) {}
 
@@ -130,36 +129,33 @@ class Reader {
 
   void add_rank(std::size_t rank, std::size_t stage, std::size_t first) {
     const std::vector<RankOperation>& all = of_ranks_[rank].all;
-    const std::size_t replica = static_cast<std::size_t>(
-        std::ranges::find(stages_[stage], rank) - stages_[stage].begin());
+    const std::size_t replica =
+        static_cast<std::size_t>(std::ranges::find(stages_[stage], rank) - stages_[stage].begin());
     auto one = all.begin();
     for (std::size_t step = 0; step < line_.steps.size(); ++step)
       for (std::size_t i = first; i < first + per_step_[stage]; ++i, ++one) {
-        const Operation& wanted = line_.operations[i];
-        if (one == all.end() ||
-            one->key() != std::tuple(line_.steps[step], wanted.kind, wanted.number))
-          refuse_difference(rank, stage, line_.steps[step], one == all.end() ? nullptr : &*one,
-                            wanted);
+        const Operation& operation = line_.operations[i];
+        const std::tuple wanted(line_.steps[step], operation.kind, operation.number);
+        if (one == all.end() || wanted < one->key())
+          refuse_difference(rank, "has no", operation, line_.steps[step]);
+        if (one->key() < wanted) refuse_more(rank, stage, *one);
         line_.ns[(step * line_.replicas + replica) * line_.operations.size() + i] =
             one->time.to_ns - one->time.from_ns;
       }
-    if (one != all.end()) refuse_difference(rank, stage, one->step, &*one, {});
+    if (one != all.end()) refuse_more(rank, stage, *one);
   }
 
-  // Names the operation that a rank has and another one lacks, or the reverse. `has` comes where
-  // `wanted` should be.
-  [[noreturn]] void refuse_difference(std::size_t rank, std::size_t stage, std::int64_t step,
-                                      const RankOperation* has, const Operation& wanted) const {
-    const bool is_more = has != nullptr && (has->step < step ||
-                                            (has->step == step &&
-                                             has->place() < std::tuple(wanted.kind, wanted.number)));
-    const Operation named =
-        is_more ? Operation{has->kind, has->number, stage, {}} : wanted;
-    refuse(fmt::format(
-        "rank {} {} {} in step {}, unlike rank {} in step {}: all replicas need the same "
-        "operations in all steps; --without-steps leaves steps out",
-        rank_at(rank), is_more ? "has a" : "has no", words_of(named), is_more ? has->step : step,
-        rank_at(stages_[stage].front()), line_.steps.front()));
+  [[noreturn]] void refuse_more(std::size_t rank, std::size_t stage,
+                                const RankOperation& one) const {
+    refuse_difference(rank, "has a", {one.kind, one.number, stage, {}}, one.step);
+  }
+  [[noreturn]] void refuse_difference(std::size_t rank, std::string_view has,
+                                      const Operation& operation, std::int64_t step) const {
+    refuse(
+        fmt::format("rank {} {} {} in step {}, unlike rank {} in step {}: all replicas need the "
+                    "same operations in all steps; --without-steps leaves steps out",
+                    rank_at(rank), has, words_of(operation), step,
+                    rank_at(stages_[operation.stage].front()), line_.steps.front()));
   }
 
   const Run& run_;

@@ -33,7 +33,6 @@ ColumnsOf<PartRow> part_columns(ColumnsOf<PartRow> columns) {
   using enum ColumnKind;
   const ColumnsOf<PartRow> figures{
       {"slowdown", "Slowdown", number, [](auto& of) { return of.part.slowdown; }},
-      {"added_ns", "Adds", duration, [](auto& of) { return of.part.added_ns; }},
       {"gain_ns", "Gain", duration, [](auto& of) { return of.part.gain_ns; }},
       {"gain_share", "Gain %", share,
        [](auto& of) { return share_cell(of.part.gain_ns, of.figures.step_ns); }},
@@ -57,12 +56,12 @@ void add_tables(const TimeLine& line, const SlowdownFigures& figures, Report& re
   const auto rank_in = [&](auto& of) -> const SlowRank& { return figures.ranks[of.number]; };
   report.tables.push_back(
       {"kinds", "Kinds of operations, each alone",
-       parts_table(figures, figures.kinds, [](auto& kind) -> auto& { return kind.second; },
-                   {{"kind", "Kind", text,
-                     [](auto& of) { return of.figures.kinds[of.number].first; }}})});
-  report.tables.push_back(
-      {"stages", "Stages, each alone",
-       parts_table(figures, figures.stages, itself, {{"stage", "Stage", count, &PartRow::number}})});
+       parts_table(
+           figures, figures.kinds, [](auto& kind) -> auto& { return kind.second; },
+           {{"kind", "Kind", text, [](auto& of) { return of.figures.kinds[of.number].first; }}})});
+  report.tables.push_back({"stages", "Stages, each alone",
+                           parts_table(figures, figures.stages, itself,
+                                       {{"stage", "Stage", count, &PartRow::number}})});
   report.tables.push_back({"replicas", "Replicas, each alone",
                            parts_table(figures, figures.replicas, itself,
                                        {{"replica", "Replica", count, &PartRow::number}})});
@@ -85,34 +84,43 @@ void add_tables(const TimeLine& line, const SlowdownFigures& figures, Report& re
     steps.push_back({line.steps[i], figures.steps[i].first, figures.steps[i].second});
   report.tables.push_back(
       {"steps", "Steps",
-       make_table(steps, ColumnsOf<ReplayedStep>{{"step", "Step", count, &ReplayedStep::step},
-                                            {"step_ns", "Replayed", duration, &ReplayedStep::ns},
-                                            {"ideal_ns", "Ideal", duration, &ReplayedStep::ideal_ns},
-                                            {"slowdown", "Slowdown", number,
-                                             share_of(&ReplayedStep::ns, &ReplayedStep::ideal_ns)}})});
-  report.tables.back().kept_by = "step_ns";
+       make_table(steps, ColumnsOf<ReplayedStep>{
+                             {"step", "Step", count, &ReplayedStep::step},
+                             {"step_ns", "Replayed", duration, &ReplayedStep::ns},
+                             {"ideal_ns", "Ideal", duration, &ReplayedStep::ideal_ns},
+                             {"slowdown", "Slowdown", number,
+                              share_of(&ReplayedStep::ns, &ReplayedStep::ideal_ns)}})});
   report.tables.back().most_for_people = 5;
 }
 
-// Returns the part of each sort that would gain most, the largest gain first.
+constexpr double kNearlyTheSame = 0.95;
+
+// Returns the part of each sort that would gain most, the largest gain first. A part of nearly the
+// same gain comes before one that is larger: a rank before its stage and its replica.
 std::vector<NamedPart> best_parts(const SlowdownFigures& figures) {
   std::vector<NamedPart> best;
   const auto add = [&](const auto& parts, auto part_of, auto name_of) {
-    const auto most = std::ranges::max_element(
-        parts, {}, [&](const auto& of) { return part_of(of).gain_ns; });
+    const auto most =
+        std::ranges::max_element(parts, {}, [&](const auto& of) { return part_of(of).gain_ns; });
     if (most == parts.end()) return;
     const auto number = static_cast<std::size_t>(most - parts.begin());
     best.push_back({name_of(number), &part_of(*most)});
   };
   const auto itself = [](const SlowdownPart& part) -> const SlowdownPart& { return part; };
-  add(figures.stages, itself, [](std::size_t i) { return fmt::format("stage {}", i); });
-  add(figures.replicas, itself, [](std::size_t i) { return fmt::format("replica {}", i); });
   add(figures.ranks, itself,
       [&](std::size_t i) { return fmt::format("rank {}", figures.ranks[i].rank); });
-  add(figures.kinds, [](const auto& kind) -> const SlowdownPart& { return kind.second; },
+  add(figures.stages, itself, [](std::size_t i) { return fmt::format("stage {}", i); });
+  add(figures.replicas, itself, [](std::size_t i) { return fmt::format("replica {}", i); });
+  add(
+      figures.kinds, [](const auto& kind) -> const SlowdownPart& { return kind.second; },
       [&](std::size_t i) { return figures.kinds[i].first; });
+  const NamedPart rank = best.front();
   std::ranges::stable_sort(best, std::greater(),
                            [](const NamedPart& of) { return of.part->gain_ns; });
+  if (ratio(rank.part->gain_ns, best.front().part->gain_ns) > kNearlyTheSame) {
+    const auto found = std::ranges::find(best, rank.part, &NamedPart::part);
+    std::rotate(best.begin(), found, found + 1);
+  }
   return best;
 }
 
@@ -131,10 +139,10 @@ std::vector<std::int64_t> slowest_ranks(const SlowdownFigures& figures) {
 
 void add_headline(const TimeLine& line, const SlowdownFigures& figures, Report& report) {
   constexpr double kLeastShare = 0.01;
-  report.headline.push_back(fmt::format(
-      "{} in {} x {}, {} of coarse operations, replayed", count_of(line.ranks.size(), "rank"),
-      count_of(line.stages, "stage"), count_of(line.replicas, "replica"),
-      count_of(line.steps.size(), "step")));
+  report.headline.push_back(
+      fmt::format("{} in {} x {}, {} of coarse operations, replayed",
+                  count_of(line.ranks.size(), "rank"), count_of(line.stages, "stage"),
+                  count_of(line.replicas, "replica"), count_of(line.steps.size(), "step")));
   const std::vector<NamedPart> best = best_parts(figures);
   const auto is_worth = [&](std::int64_t gain_ns) {
     return ratio(gain_ns, figures.step_ns) >= kLeastShare;
@@ -144,9 +152,9 @@ void add_headline(const TimeLine& line, const SlowdownFigures& figures, Report& 
           ? fmt::format("Verdict: {} ({})", best.front().name,
                         gain_words(figures, best.front().part->gain_ns))
           : "Verdict: balanced: no stage, replica, rank or kind alone would gain 1 % of a step");
-  report.headline.push_back(fmt::format(
-      "  - all operations as fast as their kind: {} (slowdown {:.3f})",
-      gain_words(figures, figures.step_ns - figures.ideal_ns), figures.slowdown()));
+  report.headline.push_back(
+      fmt::format("  - all operations as fast as their kind: {} (slowdown {:.3f})",
+                  gain_words(figures, figures.step_ns - figures.ideal_ns), figures.slowdown()));
   for (const NamedPart& part : std::span(best).subspan(1))
     if (is_worth(part.part->gain_ns))
       report.headline.push_back(
@@ -180,8 +188,7 @@ Report what_if_report(const Run& run, const WhatIfOptions& options) {
     return report;
   }
   const TimeLine line = read_time_line(run, options.without_steps);
-  const SlowdownFigures figures =
-      measure_slowdowns(line, run.files.front().path, run.threads);
+  const SlowdownFigures figures = measure_slowdowns(line, run.files.front().path, run.threads);
   add_headline(line, figures, report);
   add_values(figures, report);
   add_tables(line, figures, report);

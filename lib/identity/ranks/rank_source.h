@@ -21,8 +21,7 @@ enum class RankSource : std::uint8_t {
 };
 constexpr std::string_view to_string(RankSource source) {
   return name_in({"RANK= argument", "global_rank event", "distributedInfo.rank", "global_rank key",
-                  "file name", "position", "merged file",
-                  "rows"},
+                  "file name", "position", "merged file", "rows"},
                  source);
 }
 static_assert(to_string(RankSource::rows) == "rows");
