@@ -4,6 +4,9 @@
 //   static const Marker forward("forward", "model");
 //   { Scope scope(forward); loss = model(batch); }   // a duration
 //   forward.instant();                               // a moment
+//   static const Marker reduce("nccl:all_reduce", "comm", "bytes,dtype");
+//   { Scope scope(reduce, 1 << 20, "bf16"); ... }    // a duration with arguments
+//   request.async_begin(id); request.async_end(id);  // a duration that others of it may overlap
 //   static const Counter memory("memory", "mem", {"used", "free"});
 //   memory.record(used, free);
 //
@@ -14,8 +17,11 @@
 #include "record/position.h"
 #include "record/slots.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -32,6 +38,8 @@ struct MarkerOptions {
   // Set this for a marker that lasts longer than a few batches: it is written when it begins and
   // again when it ends, so that the file of a killed run shows it. It takes twice the bytes.
   bool long_running = false;
+  // The names of arguments, with commas between them: "bytes,dtype"; at most 8.
+  const char* args = nullptr;
 };
 
 namespace detail {
@@ -56,6 +64,10 @@ class Marker {
   constexpr explicit Marker(const char* name, const char* categories = "",
                             MarkerOptions options = {})
       : name_(name), categories_(categories), options_(options) {}
+  constexpr Marker(const char* name, const char* categories, const char* args)
+      : name_(name), categories_(categories) {
+    options_.args = args;
+  }
   // Makes a marker whose name is made up while the program runs.
   static Marker of(const std::string& name, const std::string& categories = "",
                    MarkerOptions options = {}) {
@@ -81,6 +93,24 @@ class Marker {
     if (at.mode.load(std::memory_order_relaxed) != detail::kOff) detail::put_instant(at);
   }
 
+  // Records a duration that the program has measured itself, such as that of a GPU, in the row of
+  // this thread. Viewers nest what overlaps in a row: give the GPU's spans a thread of their own.
+  template <typename... Values>
+  void span(std::chrono::steady_clock::time_point begin, std::chrono::nanoseconds duration,
+            const Values&... values) const noexcept {
+    const detail::Arg first =
+        detail::arg_of(std::chrono::nanoseconds(begin.time_since_epoch()).count());
+    put(detail::Kind::measured,
+        static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0)), &first, values...);
+  }
+  // A span that may begin in one thread and end in another, and overlap others of the marker: a
+  // request. `id` is a number of its own among those of this marker that are open.
+  template <typename... Values>
+  void async_begin(std::uint64_t id, const Values&... values) const noexcept {
+    put(detail::Kind::async_begin, id, nullptr, values...);
+  }
+  void async_end(std::uint64_t id) const noexcept { put(detail::Kind::async_end, id, nullptr); }
+
   // Calls `function` within a Scope and returns its result.
   template <typename Function, typename... Args>
   decltype(auto) call(Function&& function, Args&&... args) const;
@@ -98,6 +128,13 @@ class Marker {
   }
 
  private:
+  template <typename... Values>
+  void put(detail::Kind kind, std::uint64_t value, const detail::Arg* first,
+           const Values&... values) const noexcept {
+    static_assert(sizeof...(values) <= detail::kMostArgs);
+    const detail::Arg args[] = {detail::arg_of(values)..., {}};
+    detail::put_with(site(), kind, value, first, args, sizeof...(values));
+  }
   detail::Site& registered() const noexcept {
     detail::Site* at = detail::register_marker(name_, categories_, options_);
     site_.store(at, std::memory_order_release);
@@ -114,18 +151,47 @@ class Marker {
 // It may end in another thread than it began in, and is shown in the one where it ends.
 class Scope {
  public:
-  explicit Scope(const Marker& marker) noexcept : span_(detail::begin(marker.site())) {}
-  ~Scope() { detail::end(span_); }
-  Scope(Scope&& other) noexcept : span_(std::exchange(other.span_, {})) {}
+  // Values are integers, floating numbers, or texts, of which 30 bytes count: one for each name of
+  // the marker's arguments, in their order.
+  template <typename... Values>
+  explicit Scope(const Marker& marker, const Values&... values) noexcept
+      : span_(detail::begin(marker.site())) {
+    if constexpr (sizeof...(values) > 0) args(values...);
+  }
+  ~Scope() { end(); }
+  Scope(Scope&& other) noexcept
+      : span_(std::exchange(other.span_, {})), arg_count_(other.arg_count_) {
+    for (std::uint32_t i = 0; i < arg_count_; ++i) args_[i] = other.args_[i];
+  }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 
-  void finish() noexcept { detail::end(std::exchange(span_, {})); }
+  // Gives it all its arguments, which may be known only now.
+  template <typename... Values>
+  void args(const Values&... values) noexcept {
+    static_assert(sizeof...(values) <= detail::kMostArgs);
+    if (span_.begin_ticks == 0) return;
+    arg_count_ = 0;
+    ((args_[arg_count_++] = detail::arg_of(values)), ...);
+  }
+  void finish() noexcept {
+    end();
+    span_ = {};
+  }
   // Cancels the scope: nothing is recorded. A long-running marker stays open.
   void abandon() noexcept { span_ = {}; }
 
  private:
+  void end() const noexcept {
+    if (arg_count_ == 0)
+      detail::end(span_);
+    else
+      detail::end_with(span_, args_, arg_count_);
+  }
+
   detail::OpenSpan span_;
+  std::uint32_t arg_count_ = 0;
+  detail::Arg args_[detail::kMostArgs];  // the first arg_count_ have values
 };
 
 template <typename Function, typename... Args>
@@ -175,7 +241,13 @@ class Marker {
   }
   void start() const noexcept {}
   void finish() const noexcept {}
+  constexpr Marker(const char* /*name*/, const char* /*categories*/, const char* /*args*/) {}
   void instant() const noexcept {}
+  template <typename... Values>
+  void span(const Values&... /*values*/) const noexcept {}
+  template <typename... Values>
+  void async_begin(std::uint64_t /*id*/, const Values&... /*values*/) const noexcept {}
+  void async_end(std::uint64_t /*id*/) const noexcept {}
   template <typename Function, typename... Args>
   decltype(auto) call(Function&& function, Args&&... args) const {
     return std::forward<Function>(function)(std::forward<Args>(args)...);
@@ -188,8 +260,11 @@ class Marker {
 
 class Scope {
  public:
-  explicit Scope(const Marker& /*marker*/) noexcept {}
+  template <typename... Values>
+  explicit Scope(const Marker& /*marker*/, const Values&... /*values*/) noexcept {}
   ~Scope() {}  // not trivial, like the real one: no warning of an unused variable
+  template <typename... Values>
+  void args(const Values&... /*values*/) noexcept {}
   Scope(Scope&&) noexcept {}
   void finish() noexcept {}
   void abandon() noexcept {}

@@ -11,7 +11,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string_view>
 #include <time.h>
+#include <type_traits>
 
 #pragma GCC visibility push(default)
 
@@ -29,7 +32,17 @@ struct Site {
 };
 extern Site unregistered_site;
 
-enum class Kind : std::uint8_t { none, whole, begin, end, instant, counter };
+enum class Kind : std::uint8_t {
+  none,
+  whole,
+  begin,
+  end,
+  instant,
+  counter,
+  measured,     // lasts `value` ns; the first slot after it is its begin, an Arg on CLOCK_MONOTONIC
+  async_begin,  // `value` is the id of the async span
+  async_end
+};
 
 // One event as a thread leaves it for the writer.
 struct Slot {
@@ -38,10 +51,39 @@ struct Slot {
   std::uint64_t extra;  // position; second value of a counter
   std::uint32_t site;
   Kind kind;
-  std::uint8_t value_count;  // for a counter
+  std::uint8_t value_count;  // for a counter; args of any other event, each in a slot after it
   std::uint16_t more_slots;  // following slots that belong to it
 };
 static_assert(sizeof(Slot) == 32);
+
+// An argument of an event, in a slot of its own.
+enum class ArgKind : std::uint8_t { none, integer, number, text };
+struct Arg {
+  char bytes[30];  // an int64, a double, or text
+  std::uint8_t size;
+  ArgKind kind;
+};
+static_assert(sizeof(Arg) == sizeof(Slot));
+inline constexpr std::size_t kMostArgs = 8;
+
+// Keeps the first 30 bytes, without half a character at the end.
+Arg text_arg(std::string_view text) noexcept;
+// Takes an integer, a floating number, or a text.
+template <typename Value>
+Arg arg_of(const Value& value) noexcept {
+  if constexpr (std::is_arithmetic_v<Value>) {
+    constexpr bool kIsWhole = std::is_integral_v<Value>;
+    const std::conditional_t<kIsWhole, std::int64_t, double> number =
+        static_cast<std::conditional_t<kIsWhole, std::int64_t, double>>(value);
+    Arg arg;
+    std::memcpy(arg.bytes, &number, sizeof number);
+    arg.size = sizeof number;
+    arg.kind = kIsWhole ? ArgKind::integer : ArgKind::number;
+    return arg;
+  } else {
+    return text_arg(value);
+  }
+}
 
 inline constexpr std::size_t kChunkBytes = 65536;
 inline constexpr std::uint32_t kChunkSlots = kChunkBytes / sizeof(Slot) - 2;
@@ -124,6 +166,12 @@ void pop_open(Site& site) noexcept;
 void count_early(const Site* site) noexcept;
 void put_instant(Site& site) noexcept;
 void put_counter(Site& site, const double* values, std::size_t count) noexcept;
+// Does what end() does, with arguments; the label says how many it has.
+void end_with(OpenSpan span, const Arg* args, std::size_t count) noexcept;
+// Puts an event that is neither a counter nor a duration of this thread. `first`: see
+// Kind::measured.
+void put_with(const Site& site, Kind kind, std::uint64_t value, const Arg* first, const Arg* args,
+              std::size_t count) noexcept;
 
 // Spans are passed by value throughout, so that they stay in registers.
 inline OpenSpan begin(Site& site) noexcept {

@@ -31,7 +31,7 @@ struct EventLabel {
       0;  // 1, 2, 3, ... in order of first use: an index for what a handler keeps of it
   std::string name;
   std::string categories;             // joined by ','
-  const std::string* keys = nullptr;  // for a counter
+  const std::string* keys = nullptr;  // of a counter's values, or of arguments
   std::size_t key_count = 0;
 };
 
@@ -58,6 +58,19 @@ struct DurationEvent {
   // Set in a whole event of a long-running marker whose begin was handed over in an earlier cycle:
   // a number that stands for it in the files of both. 0 in all others.
   std::uint64_t cut_id = 0;
+  std::string_view args_json = {};  // its arguments, {"bytes":1024}; "" without any
+};
+
+// One end of an async span.
+struct AsyncEvent {
+  const EventLabel* label = nullptr;
+  const EventThread* thread = nullptr;
+  bool is_end = false;
+  std::uint64_t id = 0;  // that of its other end, which has the same label
+  std::int64_t at_ns = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t batch = 0;
+  std::string_view args_json = {};
 };
 
 struct InstantEvent {
@@ -108,6 +121,7 @@ class TraceHandler {
   virtual void begin_cycle(const CycleInfo& /*cycle*/) {}
   virtual void duration(const DurationEvent& /*event*/) {}
   virtual void instant(const InstantEvent& /*event*/) {}
+  virtual void async(const AsyncEvent& /*event*/) {}
   virtual void counter(const CounterEvent& /*event*/) {}
   virtual void metadata(const MetadataEvent& /*event*/) {}
   // Gets a Chrome JSON trace that another profiler wrote (Session::record_chrome_json_trace_file).

@@ -271,8 +271,10 @@ void ChunkEvents::add_mark(const Event& event, const HostSpan& span, const Event
     marked.arguments = detail_of(event.text(Key::args), is_operation_detail);
     marked.number = json_integer(find_member(event.text(Key::args), "step")).value_or(kNoId);
   } else if (is_of_collective(kind.mark)) {
-    // The tensors of a collective give the bytes that it moves.
-    marked.arguments = detail_of(event.text(Key::args), is_argument);
+    // The tensors of a collective give the bytes that it moves, unless the program says them.
+    marked.arguments = detail_of(event.text(Key::args), [](std::string_view key) {
+      return is_argument(key) || key == "bytes";
+    });
     for (JsonWalk args(event.text(Key::args)); args.next();)
       if (is_external_key(args.key())) {
         marked.number = integer_of(args);

@@ -60,6 +60,15 @@ void scope(benchmark::State& state) {
   }
 }
 
+void scope_with_args(benchmark::State& state) {
+  static const Marker marker("with args", "", "bytes,ratio,dtype");
+  std::int64_t bytes = 0;
+  for (auto _ : state) {
+    const Scope scope(marker, ++bytes, 0.5, "bf16");
+    benchmark::ClobberMemory();
+  }
+}
+
 void start_and_finish(benchmark::State& state) {
   static const Marker marker("pair");
   for (auto _ : state) {
@@ -80,6 +89,7 @@ void counter(benchmark::State& state) {
 
 BENCHMARK(two_clock_reads)->Name("two clock reads/tsc")->Setup(open_tsc)->Teardown(close_session);
 BENCHMARK(scope)->Name("scope/tsc")->Setup(open_tsc)->Teardown(close_session)->ThreadRange(1, 2);
+BENCHMARK(scope_with_args)->Name("scope with 3 args/tsc")->Setup(open_tsc)->Teardown(close_session);
 BENCHMARK(start_and_finish)->Name("start and finish/tsc")->Setup(open_tsc)->Teardown(close_session);
 BENCHMARK(instant)->Name("instant/tsc")->Setup(open_tsc)->Teardown(close_session);
 BENCHMARK(counter)->Name("counter/tsc")->Setup(open_tsc)->Teardown(close_session);

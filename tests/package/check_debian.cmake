@@ -73,7 +73,7 @@ endforeach()
 
 use_library_in(${root}/usr)
 run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE} -B ${FOLDER}/consumer -DCMAKE_PREFIX_PATH=${root}/usr -DCMAKE_BUILD_TYPE=Release
-    -DCMAKE_C_FLAGS=${flags} -DCMAKE_CXX_FLAGS=${flags} -DREADME_PROGRAM=${SOURCE}/train.cpp)
+    -DCMAKE_C_FLAGS=${flags} -DCMAKE_CXX_FLAGS=${flags} -DREADME_PROGRAM=${SOURCE}/train)
 run(${CMAKE_COMMAND} --build ${FOLDER}/consumer --target train_c train_cpp train_merged ${FOLDER}/consumer/train_pkg)
 run(${FOLDER}/consumer/train_c ${FOLDER}/traces)
 run(${FOLDER}/consumer/train_cpp ${FOLDER}/traces)

@@ -295,7 +295,8 @@ void append_host_pieces(const Run& run, std::size_t rank, std::vector<Communicat
   run.ranks[rank].for_each_mark([&](const MarkedSpan& span) {
     if (span.mark != SpanMark::collective) return;
     CommunicationPiece piece = piece_of(run, rank, span, Details({}));
-    piece.what.bytes = input_bytes(details_at(run, span.arguments));
+    const std::string_view arguments = details_at(run, span.arguments);
+    piece.what.bytes = find_integer(arguments, "bytes").value_or(input_bytes(arguments));
     piece.what.bytes_are_input = true;
     // Names of Horovod have no backend before a colon.
     piece.what.is_launch_only =

@@ -339,12 +339,7 @@ std::uint64_t begin_out_of_line(Site& site, std::uint64_t at) noexcept {
 }
 
 void end_out_of_line(const Site& site, std::uint64_t begin_ticks, std::uint64_t at) noexcept {
-  const MarkerOptions& options = static_cast<const Label&>(site).options;
-  const std::uint64_t end_ticks = now();
-  put({begin_ticks, end_ticks - begin_ticks, at, site.id,
-       options.long_running ? Kind::end : Kind::whole, 0, 0});
-  if (options.instant_on_finish)
-    put({end_ticks, 0, position.load(std::memory_order_relaxed), site.id, Kind::instant, 0, 0});
+  end_with({&site, begin_ticks, at}, nullptr, 0);
 }
 
 void push_open(Site& site) noexcept {
@@ -381,6 +376,40 @@ void count_early(const Site* site) noexcept {
     Registry::instance().count_early(static_cast<const Label&>(*site));
 }
 
+namespace {
+
+// Returns room for an event and `more` slots that belong to it, which commit() hands over; nullptr
+// if the event has to be dropped.
+Slot* slot_with(std::uint32_t more) noexcept {
+  ChunkHeader* chunk = this_chunk;
+  const std::uint32_t filled = chunk->committed.load(std::memory_order_relaxed);
+  if (filled + 1 + more > chunk->limit.load(std::memory_order_relaxed))
+    chunk = next_chunk(1 + more);
+  return chunk == nullptr ? nullptr
+                          : chunk->slots() + chunk->committed.load(std::memory_order_relaxed);
+}
+
+void commit(std::uint32_t more) noexcept {
+  this_chunk->followers += more;
+  this_chunk->committed.store(this_chunk->committed.load(std::memory_order_relaxed) + 1 + more,
+                              std::memory_order_release);
+}
+
+void put_slots(const Slot& event, const Arg* first, const Arg* args, std::size_t count) noexcept {
+  count = std::min(count, kMostArgs);
+  const auto more = static_cast<std::uint32_t>(count + (first == nullptr ? 0 : 1));
+  Slot* slot = slot_with(more);
+  if (slot == nullptr) return;
+  *slot = event;
+  slot->value_count = static_cast<std::uint8_t>(count);
+  slot->more_slots = static_cast<std::uint16_t>(more);
+  if (first != nullptr) std::memcpy(++slot, first, sizeof *first);
+  for (std::size_t i = 0; i < count; ++i) std::memcpy(++slot, args + i, sizeof *args);
+  commit(more);
+}
+
+}  // namespace
+
 void put_counter(Site& site, const double* values, std::size_t count) noexcept {
   count = std::min(count, static_cast<const Label&>(site).key_count);
   if (count == 0) return;
@@ -388,14 +417,8 @@ void put_counter(Site& site, const double* values, std::size_t count) noexcept {
   constexpr std::size_t kValuesPerSlot = sizeof(Slot) / sizeof(double);
   const std::size_t rest = count > kFirstValues ? count - kFirstValues : 0;
   const auto more = static_cast<std::uint32_t>((rest + kValuesPerSlot - 1) / kValuesPerSlot);
-  ChunkHeader* chunk = this_chunk;
-  std::uint32_t filled = chunk->committed.load(std::memory_order_relaxed);
-  if (filled + 1 + more > chunk->limit.load(std::memory_order_relaxed)) {
-    chunk = next_chunk(1 + more);
-    if (chunk == nullptr) return;
-    filled = chunk->committed.load(std::memory_order_relaxed);
-  }
-  Slot* slot = chunk->slots() + filled;
+  Slot* const slot = slot_with(more);
+  if (slot == nullptr) return;
   *slot = {now(),
            0,
            0,
@@ -407,8 +430,37 @@ void put_counter(Site& site, const double* values, std::size_t count) noexcept {
               reinterpret_cast<char*>(&slot->value));
   std::copy_n(reinterpret_cast<const char*>(values + kFirstValues), rest * sizeof(double),
               reinterpret_cast<char*>(slot + 1));
-  chunk->followers += more;
-  chunk->committed.store(filled + 1 + more, std::memory_order_release);
+  commit(more);
+}
+
+Arg text_arg(std::string_view text) noexcept {
+  Arg arg;
+  std::size_t size = std::min(text.size(), sizeof arg.bytes);
+  while (size > 0 && size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80)
+    --size;
+  std::copy_n(text.data(), size, arg.bytes);
+  arg.size = static_cast<std::uint8_t>(size);
+  arg.kind = ArgKind::text;
+  return arg;
+}
+
+void end_with(OpenSpan span, const Arg* args, std::size_t count) noexcept {
+  if (span.begin_ticks == 0) return end(span);
+  const auto& label = static_cast<const Label&>(*span.site);
+  const std::uint64_t end_ticks = now();
+  put_slots({span.begin_ticks, end_ticks - span.begin_ticks, span.position, span.site->id,
+             label.options.long_running ? Kind::end : Kind::whole, 0, 0},
+            nullptr, args, std::min(count, label.key_count));
+  if (label.options.instant_on_finish)
+    put({end_ticks, 0, position.load(std::memory_order_relaxed), span.site->id, Kind::instant, 0,
+         0});
+}
+
+void put_with(const Site& site, Kind kind, std::uint64_t value, const Arg* first, const Arg* args,
+              std::size_t count) noexcept {
+  if (site.mode.load(std::memory_order_relaxed) == kOff) return;
+  put_slots({now(), value, position.load(std::memory_order_relaxed), site.id, kind, 0, 0}, first,
+            args, std::min(count, static_cast<const Label&>(site).key_count));
 }
 
 }  // namespace detail

@@ -54,6 +54,22 @@ std::optional<std::string> first_repeated(const std::vector<std::string>& keys) 
   return found == keys.end() ? std::nullopt : std::optional(*found);
 }
 
+// Returns the names in a list. One that the file would have twice is empty, and its values are not
+// written.
+std::vector<std::string> args_in(const char* list) {
+  std::vector<std::string> names;
+  std::string_view left = list == nullptr ? "" : list;
+  while (!left.empty() && names.size() < detail::kMostArgs) {
+    const std::size_t comma = std::min(left.find(','), left.size());
+    const std::string name(left.substr(0, comma));
+    const bool is_taken = name == "epoch" || name == "batch" ||
+                          std::find(names.begin(), names.end(), name) != names.end();
+    names.push_back(is_taken ? "" : name);
+    left.remove_prefix(std::min(comma + 1, left.size()));
+  }
+  return names;
+}
+
 // Warns once, in the first log there is.
 void tell_repeated_key(Label& label, const std::function<void(const std::string&)>& log) {
   if (label.repeated_key && log && !label.misuse_told.exchange(true))
@@ -75,8 +91,9 @@ Registry& Registry::instance() {
 
 Label& Registry::marker(const std::string& name, const std::string& categories,
                         const MarkerOptions& options) {
+  std::vector<std::string> args = args_in(options.args);
   const std::lock_guard lock(mutex_);
-  return find({name, categories, bits_of(options), {}}, options);
+  return find({name, categories, bits_of(options), std::move(args)}, options);
 }
 
 Label& Registry::counter(const std::string& name, const std::string& categories,
@@ -100,10 +117,11 @@ Label& Registry::find(const Identity& identity, const MarkerOptions& options) {
   label.name = std::get<0>(identity);
   label.categories = std::get<1>(identity);
   label.options = options;
+  label.options.args = nullptr;  // key_names has them
   label.key_names = std::get<3>(identity);
   label.keys = label.key_names.data();
   label.key_count = label.key_names.size();
-  label.repeated_key = first_repeated(label.key_names);
+  if (options.args == nullptr) label.repeated_key = first_repeated(label.key_names);
   known_.emplace(identity, &label);
   if (seen_) seen_(label);
   set_mode(label);

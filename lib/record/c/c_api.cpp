@@ -64,6 +64,25 @@ detail::Site* site_of(traceloom_marker* marker) {
   return reinterpret_cast<detail::Site*>(marker);
 }
 
+// The arguments of C as those of a slot.
+struct ArgList {
+  ArgList(const traceloom_arg* args, size_t& count) {
+    count = args == nullptr ? 0 : std::min(count, all.size());
+    for (size_t i = 0; i < count; ++i)
+      all[i] = args[i].kind == 1   ? detail::arg_of(args[i].integer)
+               : args[i].kind == 2 ? detail::arg_of(args[i].number)
+                                   : detail::text_arg(args[i].text == nullptr ? "" : args[i].text);
+  }
+  std::array<detail::Arg, detail::kMostArgs> all;
+};
+
+void put(traceloom_marker* marker, detail::Kind kind, uint64_t value, const detail::Arg* first,
+         const traceloom_arg* args, size_t count) {
+  if (marker == nullptr) return;
+  const ArgList list(args, count);
+  detail::put_with(*site_of(marker), kind, value, first, list.all.data(), count);
+}
+
 HostSamplerOptions host_options_of(const traceloom_host_options* given) {
   const traceloom_host_options from =
       complete(given, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
@@ -214,7 +233,13 @@ int traceloom_get_status(const traceloom_session* session, traceloom_status* sta
 
 traceloom_marker* traceloom_marker_new(const char* name, const char* categories, uint32_t actions,
                                        uint32_t flags) {
+  return traceloom_marker_with(name, categories, actions, flags, nullptr);
+}
+
+traceloom_marker* traceloom_marker_with(const char* name, const char* categories, uint32_t actions,
+                                        uint32_t flags, const char* args) {
   MarkerOptions options;
+  options.args = args;
   options.actions = actions_of(actions);
   options.instant_on_start = (flags & TRACELOOM_INSTANT_ON_START) != 0;
   options.instant_on_finish = (flags & TRACELOOM_INSTANT_ON_FINISH) != 0;
@@ -231,6 +256,29 @@ traceloom_span traceloom_begin(traceloom_marker* marker) {
 
 void traceloom_end(traceloom_marker* marker, traceloom_span span) {
   if (marker != nullptr) detail::end({site_of(marker), span.begin, span.position});
+}
+
+void traceloom_end_with(traceloom_marker* marker, traceloom_span span, const traceloom_arg* args,
+                        size_t count) {
+  if (marker == nullptr) return;
+  const ArgList list(args, count);
+  detail::end_with({site_of(marker), span.begin, span.position}, list.all.data(), count);
+}
+
+void traceloom_record_span(traceloom_marker* marker, int64_t begin_ns, int64_t duration_ns,
+                           const traceloom_arg* args, size_t count) {
+  const detail::Arg begin = detail::arg_of(begin_ns);
+  put(marker, detail::Kind::measured, static_cast<uint64_t>(std::max<int64_t>(duration_ns, 0)),
+      &begin, args, count);
+}
+
+void traceloom_async_begin(traceloom_marker* marker, uint64_t id, const traceloom_arg* args,
+                           size_t count) {
+  put(marker, detail::Kind::async_begin, id, nullptr, args, count);
+}
+
+void traceloom_async_end(traceloom_marker* marker, uint64_t id) {
+  put(marker, detail::Kind::async_end, id, nullptr, nullptr, 0);
 }
 
 void traceloom_start(traceloom_marker* marker) {

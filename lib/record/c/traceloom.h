@@ -104,8 +104,24 @@ typedef struct traceloom_duration_event {
   int64_t tid;
   int64_t begin_ns, duration_ns; /* duration_ns is 0 in a TRACELOOM_BEGIN */
   uint32_t epoch, batch;
-  int part; /* enum traceloom_duration_part */
+  int part;              /* enum traceloom_duration_part */
+  const char* args_json; /* its arguments, {"bytes":1024}; "" without any */
 } traceloom_duration_event;
+
+/* One end of an async span; `id` is that of its other end. */
+typedef struct traceloom_async_event {
+  uint32_t size;
+  uint32_t label;
+  const char* name;
+  const char* categories;
+  const char* thread_name;
+  int64_t tid;
+  int64_t at_ns;
+  uint32_t epoch, batch;
+  uint64_t id;
+  int is_end;
+  const char* args_json;
+} traceloom_async_event;
 
 typedef struct traceloom_instant_event {
   uint32_t size;
@@ -166,9 +182,10 @@ typedef struct traceloom_handler {
   int (*external_trace)(void* arg, const char* path);
   int (*flush)(void* arg);
   int (*end_cycle)(void* arg, const traceloom_cycle_info* cycle);
+  int (*async)(void* arg, const traceloom_async_event* event);
 } traceloom_handler;
 #define TRACELOOM_HANDLER_INIT \
-  { sizeof(traceloom_handler), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(traceloom_handler), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* A file that is complete; valid during the call only. */
 typedef struct traceloom_saved_trace {
@@ -302,6 +319,26 @@ typedef struct traceloom_span {
   uint64_t position;
 } traceloom_span;
 
+/* An argument of an event; made by one of the functions behind it. */
+typedef struct traceloom_arg {
+  int64_t integer;
+  double number;
+  const char* text; /* the first 30 bytes count */
+  int kind;         /* 1, 2, 3 */
+} traceloom_arg;
+static inline traceloom_arg traceloom_integer(int64_t value) {
+  traceloom_arg arg = {value, 0, NULL, 1};
+  return arg;
+}
+static inline traceloom_arg traceloom_number(double value) {
+  traceloom_arg arg = {0, value, NULL, 2};
+  return arg;
+}
+static inline traceloom_arg traceloom_text(const char* value) {
+  traceloom_arg arg = {0, 0, value, 3};
+  return arg;
+}
+
 /* Returns the version of the library, such as "0.1.0"; compare with TRACELOOM_VERSION_*. */
 TRACELOOM_API const char* traceloom_version(void);
 /* Returns the error of the last call in this thread that failed, cut after 1023 bytes; never NULL.
@@ -344,8 +381,24 @@ TRACELOOM_API int traceloom_get_status(const traceloom_session* session, tracelo
 /* Returns NULL only without memory. Markers are never freed: equal ones are one. */
 TRACELOOM_API traceloom_marker* traceloom_marker_new(const char* name, const char* categories,
                                                      uint32_t actions, uint32_t flags);
+/* The same with arguments: their names, with commas between them, at most 8. */
+TRACELOOM_API traceloom_marker* traceloom_marker_with(const char* name, const char* categories,
+                                                      uint32_t actions, uint32_t flags,
+                                                      const char* args);
 TRACELOOM_API traceloom_span traceloom_begin(traceloom_marker* marker);
 TRACELOOM_API void traceloom_end(traceloom_marker* marker, traceloom_span span);
+/* The same with a value for each argument of the marker, in their order. */
+TRACELOOM_API void traceloom_end_with(traceloom_marker* marker, traceloom_span span,
+                                      const traceloom_arg* args, size_t count);
+/* Records a duration that the program has measured itself; `begin_ns` is on CLOCK_MONOTONIC. */
+TRACELOOM_API void traceloom_record_span(traceloom_marker* marker, int64_t begin_ns,
+                                         int64_t duration_ns, const traceloom_arg* args,
+                                         size_t count);
+/* A span that may end in another thread and overlap others; `id` is its own among those of this
+ * marker that are open. */
+TRACELOOM_API void traceloom_async_begin(traceloom_marker* marker, uint64_t id,
+                                         const traceloom_arg* args, size_t count);
+TRACELOOM_API void traceloom_async_end(traceloom_marker* marker, uint64_t id);
 /* These do the same as a pair without a handle, in one thread. */
 TRACELOOM_API void traceloom_start(traceloom_marker* marker);
 TRACELOOM_API void traceloom_finish(traceloom_marker* marker);
@@ -393,6 +446,38 @@ TRACELOOM_API int traceloom_memory_get_growth(const traceloom_memory* memory, co
 TRACELOOM_API int traceloom_memory_flush(traceloom_memory* memory);
 /* Returns the same error. Scopes that are open may still end, and are in the file. */
 TRACELOOM_API int traceloom_memory_close(traceloom_memory* memory);
+
+#if defined(__GNUC__) && !defined(__cplusplus)
+/* A scope in one line: from here to the end of the block.
+ *
+ *   TRACELOOM_SCOPE("forward"); TRACELOOM_SCOPE("h2d", "copy");
+ */
+typedef struct traceloom_scope {
+  traceloom_marker* marker;
+  traceloom_span span;
+} traceloom_scope;
+static inline traceloom_scope traceloom_scope_begin(traceloom_marker** marker,
+                                                    const char* const* texts) {
+  traceloom_scope scope = {__atomic_load_n(marker, __ATOMIC_ACQUIRE), {0, 0}};
+  if (scope.marker == NULL) {
+    scope.marker = traceloom_marker_new(texts[0], texts[1], 0, 0);
+    __atomic_store_n(marker, scope.marker, __ATOMIC_RELEASE);
+  }
+  scope.span = traceloom_begin(scope.marker);
+  return scope;
+}
+static inline void traceloom_scope_end(traceloom_scope* scope) {
+  traceloom_end(scope->marker, scope->span);
+}
+#define TRACELOOM_JOIN_(a, b) a##b
+#define TRACELOOM_JOIN(a, b) TRACELOOM_JOIN_(a, b)
+#define TRACELOOM_SCOPE(...)                                                  \
+  static traceloom_marker* TRACELOOM_JOIN(traceloom_marker_, __LINE__);       \
+  traceloom_scope TRACELOOM_JOIN(traceloom_scope_, __LINE__)                  \
+      __attribute__((cleanup(traceloom_scope_end), unused)) =                 \
+          traceloom_scope_begin(&TRACELOOM_JOIN(traceloom_marker_, __LINE__), \
+                                (const char* const[]){__VA_ARGS__, "", ""})
+#endif
 
 #ifdef __cplusplus
 }

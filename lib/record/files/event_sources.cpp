@@ -2,6 +2,7 @@
 
 #include "base/arithmetic.h"
 #include "base/ascii.h"
+#include "base/json_string.h"
 #include "event/event.h"
 #include "event/event_timing.h"
 #include "input/byte_source.h"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -43,6 +45,58 @@ const double* EventFeeder::values_of(const detail::Slot& slot) {
   std::memcpy(values_.data(), &slot.value, first * sizeof(double));
   std::memcpy(values_.data() + first, &slot + 1, (slot.value_count - first) * sizeof(double));
   return values_.data();
+}
+
+namespace {
+
+detail::Arg arg_at(const detail::Slot* slot) {
+  detail::Arg arg;
+  std::memcpy(&arg, slot, sizeof arg);
+  return arg;
+}
+template <typename Number>
+Number number_in(const detail::Arg& arg) {
+  Number number;
+  std::memcpy(&number, arg.bytes, sizeof number);
+  return number;
+}
+
+// Returns the value as JSON; "" for what is no value.
+std::string json_of(const detail::Arg& arg) {
+  if (arg.kind == detail::ArgKind::integer) return std::to_string(number_in<std::int64_t>(arg));
+  if (arg.kind == detail::ArgKind::text && arg.size <= sizeof arg.bytes)
+    return json_string({arg.bytes, arg.size});
+  const auto number = number_in<double>(arg);
+  const bool is_number = arg.kind == detail::ArgKind::number && std::isfinite(number);
+  return is_number ? fmt::format("{}", number) : "";
+}
+
+}  // namespace
+
+std::string_view EventFeeder::args_of(const detail::Slot& slot, const EventLabel& label) {
+  args_.clear();
+  const std::size_t count = std::min<std::size_t>(slot.value_count, label.key_count);
+  const detail::Slot* const first = &slot + 1 + (slot.more_slots - slot.value_count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string value = json_of(arg_at(first + i));
+    if (value.empty() || label.keys[i].empty()) continue;
+    args_ += args_.empty() ? '{' : ',';
+    append_json_string(args_, label.keys[i]);
+    args_ += ':' + value;
+  }
+  if (!args_.empty()) args_ += '}';
+  return args_;
+}
+
+std::optional<std::int64_t> EventFeeder::measured_begin(const detail::Slot& slot) const {
+  constexpr std::int64_t kMost = std::int64_t{1} << 61;
+  const detail::Arg begin = arg_at(&slot + 1);
+  const auto monotonic_ns = number_in<std::int64_t>(begin);
+  const std::int64_t at_ns = line_.start().realtime_ns - line_.start().monotonic_ns;
+  if (begin.kind != detail::ArgKind::integer || slot.value > kMost || monotonic_ns > kMost ||
+      monotonic_ns < -at_ns)
+    return std::nullopt;
+  return at_ns + monotonic_ns;
 }
 
 namespace {

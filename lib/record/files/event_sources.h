@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -65,6 +66,10 @@ class EventFeeder {
   const EventLabel* label(std::uint32_t id);
   DurationPart part_of(const detail::Slot& slot, const EventThread& thread);
   const double* values_of(const detail::Slot& slot);
+  // Returns the arguments of the event as a JSON object, valid until the next call; "" without any.
+  std::string_view args_of(const detail::Slot& slot, const EventLabel& label);
+  // Returns the begin of a Kind::measured; nullopt if its numbers are none that a program gives.
+  std::optional<std::int64_t> measured_begin(const detail::Slot& slot) const;
 
   const TimeLine& line_;
   FindLabel find_label_;
@@ -72,6 +77,7 @@ class EventFeeder {
   // The open long-running markers, with the thread that began each; they are few.
   std::map<Identity, const EventThread*> open_;
   std::vector<double> values_;
+  std::string args_;
 };
 
 template <typename Call>
@@ -95,12 +101,35 @@ bool EventFeeder::feed(const detail::Slot& slot, const EventThread& thread, cons
       call([&](TraceHandler& handler) { handler.counter(event); });
       return true;
     }
+    case detail::Kind::async_begin:
+    case detail::Kind::async_end: {
+      const AsyncEvent event{label,
+                             &thread,
+                             slot.kind == detail::Kind::async_end,
+                             slot.value,
+                             at_ns,
+                             epoch,
+                             batch,
+                             args_of(slot, *label)};
+      call([&](TraceHandler& handler) { handler.async(event); });
+      return true;
+    }
+    case detail::Kind::measured:
     case detail::Kind::whole:
     case detail::Kind::begin:
     case detail::Kind::end:
       break;
   }
   DurationEvent event{label, &thread, DurationPart::whole, at_ns, 0, epoch, batch};
+  event.args_json = args_of(slot, *label);
+  if (slot.kind == detail::Kind::measured) {
+    const std::optional<std::int64_t> begin_ns = measured_begin(slot);
+    if (!begin_ns) return false;
+    event.begin_ns = *begin_ns;
+    event.duration_ns = static_cast<std::int64_t>(slot.value);
+    call([&](TraceHandler& handler) { handler.duration(event); });
+    return true;
+  }
   if (slot.kind != detail::Kind::begin)
     event.duration_ns = std::max<std::int64_t>(line_.ns(commit_ticks(slot)) - at_ns, 0);
   if (slot.kind != detail::Kind::whole) event.part = part_of(slot, thread);

@@ -174,15 +174,15 @@ void JsonSink::write_duration(const DurationEvent& event, std::uint64_t count) {
   constexpr std::array kPhases{R"(,"ph":"X","ts":)"sv, R"(,"ph":"B","ts":)"sv,
                                R"(,"ph":"E","ts":)"sv};  // as DurationPart has them
   const bool is_end = event.part == DurationPart::end;
-  char* out =
-      begin_event(*event.label, kPhases.at(static_cast<std::size_t>(event.part)),
-                  event.begin_ns + (is_end ? event.duration_ns : 0), tail_.size() + kCutIdBytes);
+  char* out = begin_event(*event.label, kPhases.at(static_cast<std::size_t>(event.part)),
+                          event.begin_ns + (is_end ? event.duration_ns : 0),
+                          tail_.size() + event.args_json.size() + kCutIdBytes);
   if (event.part == DurationPart::whole) {
     out = put(out, R"(,"dur":)");
     out = put_integer(out, event.duration_ns / 1000);
     out = put_decimals(out, static_cast<std::uint32_t>(event.duration_ns % 1000));
   }
-  out = put(out, tail_);
+  out = put_tail(out, event.args_json);
   if (event.cut_id != 0) {
     out = put(out, R"(,"cut_id":")");
     out = std::to_chars(out, out + kCutIdBytes, event.cut_id).ptr;
@@ -197,6 +197,26 @@ void JsonSink::instant(const InstantEvent& event) {
   char* out = begin_event(*event.label, R"(,"ph":"i","ts":)", event.at_ns, tail_.size() + 16);
   out = put(out, tail_);
   out = put(out, R"(,"s":"p"})");
+  end_event(out);
+}
+
+// Writes the arguments of the event after those of all events.
+char* JsonSink::put_tail(char* out, std::string_view args_json) const {
+  if (args_json.empty()) return put(out, tail_);
+  out = put(out, std::string_view(tail_).substr(0, tail_.size() - 1));
+  *out++ = ',';
+  return put(out, args_json.substr(1));
+}
+
+void JsonSink::async(const AsyncEvent& event) {
+  update_tail(*event.thread, event.epoch, event.batch);
+  char* out = begin_event(*event.label, event.is_end ? R"(,"ph":"e","ts":)" : R"(,"ph":"b","ts":)",
+                          event.at_ns, tail_.size() + event.args_json.size() + kCutIdBytes);
+  out = put(out, R"(,"id":"0x)");
+  out = std::to_chars(out, out + kCutIdBytes, event.id, 16).ptr;
+  *out++ = '"';
+  out = put_tail(out, event.args_json);
+  *out++ = '}';
   end_event(out);
 }
 

@@ -62,6 +62,7 @@ class JsonSink : public TraceHandler {
   void begin_cycle(const CycleInfo& cycle) override;
   void duration(const DurationEvent& event) override { write_duration(event, 1); }
   void instant(const InstantEvent& event) override;
+  void async(const AsyncEvent& event) override;
   void counter(const CounterEvent& event) override;
   void metadata(const MetadataEvent& event) override;
   void external_trace(const std::string& path) override;
@@ -116,6 +117,7 @@ class JsonSink : public TraceHandler {
   const std::string& head(const EventLabel& label);
   const std::vector<std::size_t>& written_keys(const EventLabel& label);
   void update_tail(const EventThread& thread, std::uint32_t epoch, std::uint32_t batch);
+  char* put_tail(char* out, std::string_view args_json) const;
   char* room(std::size_t bytes);
   void write_duration(const DurationEvent& event, std::uint64_t count);
   char* begin_event(const EventLabel& label, std::string_view phase, std::int64_t ns,

@@ -31,7 +31,7 @@ namespace traceloom::record {
 
 // The layout of the file; only processes of one machine and one version read it.
 struct JournalLayout {
-  static constexpr std::uint64_t kMagic = 0x34304c4e524a4c54;  // "TLJRNL04"
+  static constexpr std::uint64_t kMagic = 0x35304c4e524a4c54;  // "TLJRNL05"
   static constexpr std::size_t kMaxChunks = 4096;
   static constexpr std::size_t kLabelBytes = std::size_t{1} << 20;
   static constexpr std::size_t kSegments = 64;

@@ -78,9 +78,11 @@ TimeLine line_of(const DeadJournal& journal) {
 bool has_form(const detail::Slot& slot) {
   constexpr std::uint32_t kFirstValues = 2;
   constexpr std::uint32_t kValuesPerSlot = sizeof(detail::Slot) / sizeof(double);
-  if (slot.kind == detail::Kind::none || slot.kind > detail::Kind::counter) return false;
+  if (slot.kind == detail::Kind::none || slot.kind > detail::Kind::async_end) return false;
   const std::uint32_t values = slot.value_count;
-  if (slot.kind != detail::Kind::counter) return values == 0 && slot.more_slots == 0;
+  if (slot.kind != detail::Kind::counter)
+    return values <= detail::kMostArgs &&
+           slot.more_slots == values + (slot.kind == detail::Kind::measured ? 1U : 0U);
   const std::uint32_t behind = values > kFirstValues ? values - kFirstValues : 0;
   return values > 0 && slot.more_slots == (behind + kValuesPerSlot - 1) / kValuesPerSlot;
 }
