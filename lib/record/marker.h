@@ -88,9 +88,9 @@ class Marker {
   void start() const noexcept { detail::push_open(site()); }
   void finish() const noexcept { detail::pop_open(site()); }
 
-  void instant() const noexcept {
-    detail::Site& at = site();
-    if (at.mode.load(std::memory_order_relaxed) != detail::kOff) detail::put_instant(at);
+  template <typename... Values>
+  void instant(const Values&... values) const noexcept {
+    put(detail::Kind::instant, 0, nullptr, values...);
   }
 
   // Records a duration that the program has measured itself, such as that of a GPU, in the row of
@@ -132,8 +132,10 @@ class Marker {
   void put(detail::Kind kind, std::uint64_t value, const detail::Arg* first,
            const Values&... values) const noexcept {
     static_assert(sizeof...(values) <= detail::kMostArgs);
+    detail::Site& at = site();
+    if (at.mode.load(std::memory_order_relaxed) == detail::kOff) return;
     const detail::Arg args[] = {detail::arg_of(values)..., {}};
-    detail::put_with(site(), kind, value, first, args, sizeof...(values));
+    detail::put_with(at, kind, value, first, args, sizeof...(values));
   }
   detail::Site& registered() const noexcept {
     detail::Site* at = detail::register_marker(name_, categories_, options_);
@@ -242,7 +244,8 @@ class Marker {
   void start() const noexcept {}
   void finish() const noexcept {}
   constexpr Marker(const char* /*name*/, const char* /*categories*/, const char* /*args*/) {}
-  void instant() const noexcept {}
+  template <typename... Values>
+  void instant(const Values&... /*values*/) const noexcept {}
   template <typename... Values>
   void span(const Values&... /*values*/) const noexcept {}
   template <typename... Values>

@@ -164,7 +164,6 @@ void push_open(Site& site) noexcept;  // start() and finish()
 void pop_open(Site& site) noexcept;
 // Counts a span that its epoch lacks: it began before the position of the epoch was known.
 void count_early(const Site* site) noexcept;
-void put_instant(Site& site) noexcept;
 void put_counter(Site& site, const double* values, std::size_t count) noexcept;
 // Does what end() does, with arguments; the label says how many it has.
 void end_with(OpenSpan span, const Arg* args, std::size_t count) noexcept;

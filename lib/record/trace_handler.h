@@ -61,16 +61,10 @@ struct DurationEvent {
   std::string_view args_json = {};  // its arguments, {"bytes":1024}; "" without any
 };
 
-// One end of an async span.
-struct AsyncEvent {
-  const EventLabel* label = nullptr;
-  const EventThread* thread = nullptr;
-  bool is_end = false;
-  std::uint64_t id = 0;  // that of its other end, which has the same label
-  std::int64_t at_ns = 0;
-  std::uint32_t epoch = 0;
-  std::uint32_t batch = 0;
-  std::string_view args_json = {};
+enum class InstantPart : std::uint8_t {
+  moment,
+  async_begin,  // an async span has begun, maybe in another thread than it ends in
+  async_end,
 };
 
 struct InstantEvent {
@@ -79,6 +73,9 @@ struct InstantEvent {
   std::int64_t at_ns = 0;
   std::uint32_t epoch = 0;
   std::uint32_t batch = 0;
+  InstantPart part = InstantPart::moment;
+  std::uint64_t id = 0;  // of an async span: that of its other end, which has the same label
+  std::string_view args_json = {};
 };
 
 struct CounterEvent {
@@ -121,7 +118,6 @@ class TraceHandler {
   virtual void begin_cycle(const CycleInfo& /*cycle*/) {}
   virtual void duration(const DurationEvent& /*event*/) {}
   virtual void instant(const InstantEvent& /*event*/) {}
-  virtual void async(const AsyncEvent& /*event*/) {}
   virtual void counter(const CounterEvent& /*event*/) {}
   virtual void metadata(const MetadataEvent& /*event*/) {}
   // Gets a Chrome JSON trace that another profiler wrote (Session::record_chrome_json_trace_file).

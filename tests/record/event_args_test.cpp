@@ -181,9 +181,9 @@ TEST_CASE("args: handlers of both languages get them as JSON") {
     void duration(const DurationEvent& event) override {
       texts += std::string(event.args_json) + '|';
     }
-    void async(const AsyncEvent& event) override {
-      texts += (event.is_end ? "end " : "begin ") + std::to_string(event.id) + ' ' +
-               std::string(event.args_json) + '|';
+    void instant(const InstantEvent& event) override {
+      texts += (event.part == InstantPart::async_end ? "end " : "begin ") +
+               std::to_string(event.id) + ' ' + std::string(event.args_json) + '|';
     }
     std::string texts;
   };

@@ -326,10 +326,6 @@ void set_thread_name(const std::string& name) {
 
 namespace detail {
 
-void put_instant(Site& site) noexcept {
-  put({now(), 0, position.load(std::memory_order_relaxed), site.id, Kind::instant, 0, 0});
-}
-
 std::uint64_t begin_out_of_line(Site& site, std::uint64_t at) noexcept {
   const MarkerOptions& options = static_cast<const Label&>(site).options;
   const std::uint64_t begin_ticks = now();
@@ -458,7 +454,6 @@ void end_with(OpenSpan span, const Arg* args, std::size_t count) noexcept {
 
 void put_with(const Site& site, Kind kind, std::uint64_t value, const Arg* first, const Arg* args,
               std::size_t count) noexcept {
-  if (site.mode.load(std::memory_order_relaxed) == kOff) return;
   put_slots({now(), value, position.load(std::memory_order_relaxed), site.id, kind, 0, 0}, first,
             args, std::min(count, static_cast<const Label&>(site).key_count));
 }

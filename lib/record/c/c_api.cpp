@@ -78,7 +78,8 @@ struct ArgList {
 
 void put(traceloom_marker* marker, detail::Kind kind, uint64_t value, const detail::Arg* first,
          const traceloom_arg* args, size_t count) {
-  if (marker == nullptr) return;
+  if (marker == nullptr || site_of(marker)->mode.load(std::memory_order_relaxed) == detail::kOff)
+    return;
   const ArgList list(args, count);
   detail::put_with(*site_of(marker), kind, value, first, list.all.data(), count);
 }
@@ -290,9 +291,7 @@ void traceloom_finish(traceloom_marker* marker) {
 }
 
 void traceloom_instant(traceloom_marker* marker) {
-  if (marker == nullptr) return;
-  detail::Site& site = *site_of(marker);
-  if (site.mode.load(std::memory_order_relaxed) != detail::kOff) detail::put_instant(site);
+  put(marker, detail::Kind::instant, 0, nullptr, nullptr, 0);
 }
 
 traceloom_counter* traceloom_counter_new(const char* name, const char* categories,

@@ -33,23 +33,15 @@ class CHandler : public TraceHandler {
     tell("duration", calls_.duration, &event);
   }
 
-  void async(const AsyncEvent& from) override {
-    auto event = event_of<traceloom_async_event>(from);
-    event.at_ns = from.at_ns;
-    event.epoch = from.epoch;
-    event.batch = from.batch;
-    event.id = from.id;
-    event.is_end = from.is_end ? 1 : 0;
-    const std::string args(from.args_json);
-    event.args_json = args.c_str();
-    tell("async", calls_.async, &event);
-  }
-
   void instant(const InstantEvent& from) override {
     auto event = event_of<traceloom_instant_event>(from);
     event.at_ns = from.at_ns;
     event.epoch = from.epoch;
     event.batch = from.batch;
+    event.part = static_cast<int>(from.part);
+    event.id = from.id;
+    const std::string args(from.args_json);
+    event.args_json = args.c_str();
     tell("instant", calls_.instant, &event);
   }
 

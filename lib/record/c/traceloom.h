@@ -108,21 +108,6 @@ typedef struct traceloom_duration_event {
   const char* args_json; /* its arguments, {"bytes":1024}; "" without any */
 } traceloom_duration_event;
 
-/* One end of an async span; `id` is that of its other end. */
-typedef struct traceloom_async_event {
-  uint32_t size;
-  uint32_t label;
-  const char* name;
-  const char* categories;
-  const char* thread_name;
-  int64_t tid;
-  int64_t at_ns;
-  uint32_t epoch, batch;
-  uint64_t id;
-  int is_end;
-  const char* args_json;
-} traceloom_async_event;
-
 typedef struct traceloom_instant_event {
   uint32_t size;
   uint32_t label;
@@ -132,6 +117,9 @@ typedef struct traceloom_instant_event {
   int64_t tid;
   int64_t at_ns;
   uint32_t epoch, batch;
+  int part;    /* 0: a moment; 1, 2: the begin and the end of an async span */
+  uint64_t id; /* of an async span: that of its other end */
+  const char* args_json;
 } traceloom_instant_event;
 
 typedef struct traceloom_counter_event {
@@ -182,10 +170,9 @@ typedef struct traceloom_handler {
   int (*external_trace)(void* arg, const char* path);
   int (*flush)(void* arg);
   int (*end_cycle)(void* arg, const traceloom_cycle_info* cycle);
-  int (*async)(void* arg, const traceloom_async_event* event);
 } traceloom_handler;
 #define TRACELOOM_HANDLER_INIT \
-  { sizeof(traceloom_handler), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(traceloom_handler), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* A file that is complete; valid during the call only. */
 typedef struct traceloom_saved_trace {

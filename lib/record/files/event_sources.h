@@ -90,8 +90,14 @@ bool EventFeeder::feed(const detail::Slot& slot, const EventThread& thread, cons
   switch (slot.kind) {
     case detail::Kind::none:
       return false;
-    case detail::Kind::instant: {
-      const InstantEvent event{label, &thread, at_ns, epoch, batch};
+    case detail::Kind::instant:
+    case detail::Kind::async_begin:
+    case detail::Kind::async_end: {
+      const auto part = slot.kind == detail::Kind::instant       ? InstantPart::moment
+                        : slot.kind == detail::Kind::async_begin ? InstantPart::async_begin
+                                                                 : InstantPart::async_end;
+      const InstantEvent event{label, &thread, at_ns,      epoch,
+                               batch, part,    slot.value, args_of(slot, *label)};
       call([&](TraceHandler& handler) { handler.instant(event); });
       return true;
     }
@@ -99,19 +105,6 @@ bool EventFeeder::feed(const detail::Slot& slot, const EventThread& thread, cons
       if (slot.value_count > label->key_count) return false;
       const CounterEvent event{label, &thread, at_ns, values_of(slot), slot.value_count};
       call([&](TraceHandler& handler) { handler.counter(event); });
-      return true;
-    }
-    case detail::Kind::async_begin:
-    case detail::Kind::async_end: {
-      const AsyncEvent event{label,
-                             &thread,
-                             slot.kind == detail::Kind::async_end,
-                             slot.value,
-                             at_ns,
-                             epoch,
-                             batch,
-                             args_of(slot, *label)};
-      call([&](TraceHandler& handler) { handler.async(event); });
       return true;
     }
     case detail::Kind::measured:

@@ -192,14 +192,6 @@ void JsonSink::write_duration(const DurationEvent& event, std::uint64_t count) {
   end_event(out, count);
 }
 
-void JsonSink::instant(const InstantEvent& event) {
-  update_tail(*event.thread, event.epoch, event.batch);
-  char* out = begin_event(*event.label, R"(,"ph":"i","ts":)", event.at_ns, tail_.size() + 16);
-  out = put(out, tail_);
-  out = put(out, R"(,"s":"p"})");
-  end_event(out);
-}
-
 // Writes the arguments of the event after those of all events.
 char* JsonSink::put_tail(char* out, std::string_view args_json) const {
   if (args_json.empty()) return put(out, tail_);
@@ -208,15 +200,20 @@ char* JsonSink::put_tail(char* out, std::string_view args_json) const {
   return put(out, args_json.substr(1));
 }
 
-void JsonSink::async(const AsyncEvent& event) {
+void JsonSink::instant(const InstantEvent& event) {
+  constexpr std::array kPhases{R"(,"ph":"i","ts":)"sv, R"(,"ph":"b","ts":)"sv,
+                               R"(,"ph":"e","ts":)"sv};  // as InstantPart has them
   update_tail(*event.thread, event.epoch, event.batch);
-  char* out = begin_event(*event.label, event.is_end ? R"(,"ph":"e","ts":)" : R"(,"ph":"b","ts":)",
+  char* out = begin_event(*event.label, kPhases.at(static_cast<std::size_t>(event.part)),
                           event.at_ns, tail_.size() + event.args_json.size() + kCutIdBytes);
-  out = put(out, R"(,"id":"0x)");
-  out = std::to_chars(out, out + kCutIdBytes, event.id, 16).ptr;
-  *out++ = '"';
   out = put_tail(out, event.args_json);
-  *out++ = '}';
+  if (event.part == InstantPart::moment) {
+    out = put(out, R"(,"s":"p"})");
+  } else {
+    out = put(out, R"(,"id":"0x)");
+    out = std::to_chars(out, out + kCutIdBytes, event.id, 16).ptr;
+    out = put(out, R"("})");
+  }
   end_event(out);
 }
 

@@ -62,7 +62,6 @@ class JsonSink : public TraceHandler {
   void begin_cycle(const CycleInfo& cycle) override;
   void duration(const DurationEvent& event) override { write_duration(event, 1); }
   void instant(const InstantEvent& event) override;
-  void async(const AsyncEvent& event) override;
   void counter(const CounterEvent& event) override;
   void metadata(const MetadataEvent& event) override;
   void external_trace(const std::string& path) override;
