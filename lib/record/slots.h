@@ -66,23 +66,24 @@ struct Arg {
 static_assert(sizeof(Arg) == sizeof(Slot));
 inline constexpr std::size_t kMostArgs = 8;
 
-// Keeps the first 30 bytes, without half a character at the end.
-Arg text_arg(std::string_view text) noexcept;
-// Takes an integer, a floating number, or a text.
+// Takes an integer, a floating number, or a text, of which it keeps 30 bytes.
 template <typename Value>
 Arg arg_of(const Value& value) noexcept {
+  Arg arg;
   if constexpr (std::is_arithmetic_v<Value>) {
     constexpr bool kIsWhole = std::is_integral_v<Value>;
-    const std::conditional_t<kIsWhole, std::int64_t, double> number =
-        static_cast<std::conditional_t<kIsWhole, std::int64_t, double>>(value);
-    Arg arg;
+    const auto number = static_cast<std::conditional_t<kIsWhole, std::int64_t, double>>(value);
     std::memcpy(arg.bytes, &number, sizeof number);
     arg.size = sizeof number;
     arg.kind = kIsWhole ? ArgKind::integer : ArgKind::number;
-    return arg;
   } else {
-    return text_arg(value);
+    const std::string_view text(value);
+    arg.size =
+        static_cast<std::uint8_t>(text.size() < sizeof arg.bytes ? text.size() : sizeof arg.bytes);
+    std::memcpy(arg.bytes, text.data(), arg.size);
+    arg.kind = ArgKind::text;
   }
+  return arg;
 }
 
 inline constexpr std::size_t kChunkBytes = 65536;

@@ -69,6 +69,7 @@ class Host {
     HostSamplerOptions options;
     options.proc = scratch_ / "proc";
     options.block_devices = scratch_ / "sys";
+    options.nvml = "no-such-nvml.so";
     return options;
   }
   const Scratch& scratch() const { return scratch_; }
@@ -239,6 +240,35 @@ TEST_CASE("host_sampler: signals are for the threads of the program") {
   sigset_t after;
   pthread_sigmask(SIG_SETMASK, nullptr, &after);
   CHECK(sigismember(&after, SIGTERM) == sigismember(&before, SIGTERM));
+}
+
+// tests/record/played/nvml.cpp plays three GPUs: the second has no power and no clocks, the third
+// is lost.
+TEST_CASE("host_sampler: GPUs by the library of their driver") {
+  std::vector<std::string> counters;
+  const auto sink = [&](const HostCounter& counter) { counters.push_back(words(counter)); };
+  const auto read_gpus = nvml_reader(TRACELOOM_PLAYED_NVML);
+  REQUIRE(read_gpus);
+  read_gpus(sink);
+  const Words wanted{"gpu/0/memory[gpu] used_gb=30 free_gb=50",
+                     "gpu/0/busy[gpu] busy_percent=97 memory_percent=41",
+                     "gpu/0/power[gpu] watts=612.5",
+                     "gpu/0/clock[gpu] sm_mhz=1980 memory_mhz=2619",
+                     "gpu/1/memory[gpu] used_gb=1 free_gb=79",
+                     "gpu/1/busy[gpu] busy_percent=0 memory_percent=0"};
+  CHECK(counters == wanted);
+  CHECK_FALSE(nvml_reader("no-such-nvml.so"));
+  CHECK_FALSE(nvml_reader("libm.so.6"));  // it is a library, but not that one
+  const Host host;
+  HostSamplerOptions options = host.options();
+  options.nvml = TRACELOOM_PLAYED_NVML;
+  options.cpu = options.memory = options.disk = options.network = options.process = false;
+  HostReader reader(options);
+  CHECK(read(reader, kSecond) == wanted);
+  CHECK(reader.missing().empty());
+  options.gpu = false;
+  HostReader without(options);
+  CHECK(read(without, kSecond).empty());
 }
 
 TEST_CASE("host_sampler: an interval that would load the host is refused") {

@@ -32,7 +32,7 @@ const Marker kForward("event/forward");
 const Marker kBackward("event/backward");
 const Marker kRead("read", "loader");
 const Marker kDecode("decode", "loader");
-const Marker kAllReduce("shm:all_reduce", "collective");
+const Marker kAllReduce("shm:all_reduce", "collective", "bytes");
 const Marker kOptimizer("optimizer_step", "optimizer");
 
 RunIdentity identity_of(const DemoOptions& options, std::int64_t rank) {
@@ -150,8 +150,10 @@ class Training {
     if (memory_) memory.emplace(*memory_, "training_step");
     const Scope scope(kBatch);
     const double loss = compute(batch);
-    kAllReduce.call(
-        [&] { team_.all_reduce(static_cast<std::size_t>(run_.place.rank), model_.gradients()); });
+    {
+      const Scope of_reduce(kAllReduce, model_.gradients().size_bytes());
+      team_.all_reduce(static_cast<std::size_t>(run_.place.rank), model_.gradients());
+    }
     kOptimizer.call([&] { model_.step(kLearningRate); });
     return loss;
   }

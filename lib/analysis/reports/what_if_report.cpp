@@ -139,10 +139,10 @@ std::vector<std::int64_t> slowest_ranks(const SlowdownFigures& figures) {
 
 void add_headline(const TimeLine& line, const SlowdownFigures& figures, Report& report) {
   constexpr double kLeastShare = 0.01;
-  report.headline.push_back(
-      fmt::format("{} in {} x {}, {} of coarse operations, replayed",
-                  count_of(line.ranks.size(), "rank"), count_of(line.stages, "stage"),
-                  count_of(line.replicas, "replica"), count_of(line.steps.size(), "step")));
+  report.headline.push_back(fmt::format(
+      "{} in {} x {}, {} of coarse operations, replayed: slowdown {:.3f}",
+      count_of(line.ranks.size(), "rank"), count_of(line.stages, "stage"),
+      count_of(line.replicas, "replica"), count_of(line.steps.size(), "step"), figures.slowdown()));
   const std::vector<NamedPart> best = best_parts(figures);
   const auto is_worth = [&](std::int64_t gain_ns) {
     return ratio(gain_ns, figures.step_ns) >= kLeastShare;
@@ -152,9 +152,8 @@ void add_headline(const TimeLine& line, const SlowdownFigures& figures, Report& 
           ? fmt::format("Verdict: {} ({})", best.front().name,
                         gain_words(figures, best.front().part->gain_ns))
           : "Verdict: balanced: no stage, replica, rank or kind alone would gain 1 % of a step");
-  report.headline.push_back(
-      fmt::format("  - all operations as fast as their kind: {} (slowdown {:.3f})",
-                  gain_words(figures, figures.step_ns - figures.ideal_ns), figures.slowdown()));
+  report.headline.push_back(fmt::format("  - all operations as fast as their kind: {}",
+                                        gain_words(figures, figures.step_ns - figures.ideal_ns)));
   for (const NamedPart& part : std::span(best).subspan(1))
     if (is_worth(part.part->gain_ns))
       report.headline.push_back(

@@ -392,7 +392,7 @@ void commit(std::uint32_t more) noexcept {
 }
 
 void put_slots(const Slot& event, const Arg* first, const Arg* args, std::size_t count) noexcept {
-  count = std::min(count, kMostArgs);
+  count = args == nullptr ? 0 : std::min(count, kMostArgs);
   const auto more = static_cast<std::uint32_t>(count + (first == nullptr ? 0 : 1));
   Slot* slot = slot_with(more);
   if (slot == nullptr) return;
@@ -427,17 +427,6 @@ void put_counter(Site& site, const double* values, std::size_t count) noexcept {
   std::copy_n(reinterpret_cast<const char*>(values + kFirstValues), rest * sizeof(double),
               reinterpret_cast<char*>(slot + 1));
   commit(more);
-}
-
-Arg text_arg(std::string_view text) noexcept {
-  Arg arg;
-  std::size_t size = std::min(text.size(), sizeof arg.bytes);
-  while (size > 0 && size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80)
-    --size;
-  std::copy_n(text.data(), size, arg.bytes);
-  arg.size = static_cast<std::uint8_t>(size);
-  arg.kind = ArgKind::text;
-  return arg;
 }
 
 void end_with(OpenSpan span, const Arg* args, std::size_t count) noexcept {

@@ -64,24 +64,17 @@ detail::Site* site_of(traceloom_marker* marker) {
   return reinterpret_cast<detail::Site*>(marker);
 }
 
-// The arguments of C as those of a slot.
-struct ArgList {
-  ArgList(const traceloom_arg* args, size_t& count) {
-    count = args == nullptr ? 0 : std::min(count, all.size());
-    for (size_t i = 0; i < count; ++i)
-      all[i] = args[i].kind == 1   ? detail::arg_of(args[i].integer)
-               : args[i].kind == 2 ? detail::arg_of(args[i].number)
-                                   : detail::text_arg(args[i].text == nullptr ? "" : args[i].text);
-  }
-  std::array<detail::Arg, detail::kMostArgs> all;
-};
+// Both languages have the same form of an argument.
+const detail::Arg* args_of(const traceloom_arg* args) {
+  static_assert(sizeof(traceloom_arg) == sizeof(detail::Arg));
+  return reinterpret_cast<const detail::Arg*>(args);
+}
 
 void put(traceloom_marker* marker, detail::Kind kind, uint64_t value, const detail::Arg* first,
          const traceloom_arg* args, size_t count) {
   if (marker == nullptr || site_of(marker)->mode.load(std::memory_order_relaxed) == detail::kOff)
     return;
-  const ArgList list(args, count);
-  detail::put_with(*site_of(marker), kind, value, first, list.all.data(), count);
+  detail::put_with(*site_of(marker), kind, value, first, args_of(args), count);
 }
 
 HostSamplerOptions host_options_of(const traceloom_host_options* given) {
@@ -93,6 +86,7 @@ HostSamplerOptions host_options_of(const traceloom_host_options* given) {
   to.memory = from.memory != 0;
   to.disk = from.disk != 0;
   to.network = from.network != 0;
+  to.gpu = from.gpu != 0;
   to.process = from.process != 0;
   return to;
 }
@@ -261,9 +255,8 @@ void traceloom_end(traceloom_marker* marker, traceloom_span span) {
 
 void traceloom_end_with(traceloom_marker* marker, traceloom_span span, const traceloom_arg* args,
                         size_t count) {
-  if (marker == nullptr) return;
-  const ArgList list(args, count);
-  detail::end_with({site_of(marker), span.begin, span.position}, list.all.data(), count);
+  if (marker != nullptr)
+    detail::end_with({site_of(marker), span.begin, span.position}, args_of(args), count);
 }
 
 void traceloom_record_span(traceloom_marker* marker, int64_t begin_ns, int64_t duration_ns,
@@ -334,6 +327,7 @@ int traceloom_host_share(traceloom_host_options* options, const traceloom_option
     all.memory = share.memory ? 1 : 0;
     all.disk = share.disk ? 1 : 0;
     all.network = share.network ? 1 : 0;
+    all.gpu = share.gpu ? 1 : 0;
     all.process = share.process ? 1 : 0;
     give_back(all, *options);
   });

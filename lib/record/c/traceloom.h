@@ -29,6 +29,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Names as C has them. NOLINTBEGIN(readability-identifier-naming) */
 
@@ -260,9 +261,10 @@ typedef struct traceloom_host_options {
   int cpu, memory, disk, network; /* the machine's: one process of a node is enough */
   int process;                    /* CPU time and memory of this process */
   int64_t interval_ns;
+  int gpu; /* the machine's NVIDIA GPUs, where their driver is there */
 } traceloom_host_options;
 #define TRACELOOM_HOST_OPTIONS_INIT \
-  { sizeof(traceloom_host_options), 1, 1, 1, 1, 1, 500000000 }
+  { sizeof(traceloom_host_options), 1, 1, 1, 1, 1, 500000000, 1 }
 
 /* One end of a memory scope; valid during the call only. Sizes are bytes. */
 typedef struct traceloom_memory_snapshot {
@@ -306,23 +308,26 @@ typedef struct traceloom_span {
   uint64_t position;
 } traceloom_span;
 
-/* An argument of an event; made by one of the functions behind it. */
+/* An argument of an event, made by one of the functions below; a text keeps 30 bytes. */
 typedef struct traceloom_arg {
-  int64_t integer;
-  double number;
-  const char* text; /* the first 30 bytes count */
-  int kind;         /* 1, 2, 3 */
+  char bytes[30];
+  uint8_t size, kind;
 } traceloom_arg;
 static inline traceloom_arg traceloom_integer(int64_t value) {
-  traceloom_arg arg = {value, 0, NULL, 1};
+  traceloom_arg arg = {{0}, sizeof value, 1};
+  memcpy(arg.bytes, &value, sizeof value);
   return arg;
 }
 static inline traceloom_arg traceloom_number(double value) {
-  traceloom_arg arg = {0, value, NULL, 2};
+  traceloom_arg arg = {{0}, sizeof value, 2};
+  memcpy(arg.bytes, &value, sizeof value);
   return arg;
 }
 static inline traceloom_arg traceloom_text(const char* value) {
-  traceloom_arg arg = {0, 0, value, 3};
+  traceloom_arg arg = {{0}, 0, 3};
+  const size_t size = value == NULL ? 0 : strlen(value);
+  arg.size = (uint8_t)(size < sizeof arg.bytes ? size : sizeof arg.bytes);
+  if (size > 0) memcpy(arg.bytes, value, arg.size);
   return arg;
 }
 
@@ -435,10 +440,7 @@ TRACELOOM_API int traceloom_memory_flush(traceloom_memory* memory);
 TRACELOOM_API int traceloom_memory_close(traceloom_memory* memory);
 
 #if defined(__GNUC__) && !defined(__cplusplus)
-/* A scope in one line: from here to the end of the block.
- *
- *   TRACELOOM_SCOPE("forward"); TRACELOOM_SCOPE("h2d", "copy");
- */
+/* From here to the end of the block: TRACELOOM_SCOPE("forward"); TRACELOOM_SCOPE("h2d", "copy"); */
 typedef struct traceloom_scope {
   traceloom_marker* marker;
   traceloom_span span;

@@ -61,11 +61,20 @@ Number number_in(const detail::Arg& arg) {
   return number;
 }
 
+// Leaves out a last character that had no room.
+std::string_view whole_characters(std::string_view text) {
+  std::size_t last = text.size();
+  while (last > 0 && (text[--last] & 0xC0) == 0x80) continue;
+  const auto first = text.empty() ? 0 : static_cast<unsigned char>(text[last]);
+  const std::size_t length = first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  return last + length > text.size() ? text.substr(0, last) : text;
+}
+
 // Returns the value as JSON; "" for what is no value.
 std::string json_of(const detail::Arg& arg) {
   if (arg.kind == detail::ArgKind::integer) return std::to_string(number_in<std::int64_t>(arg));
   if (arg.kind == detail::ArgKind::text && arg.size <= sizeof arg.bytes)
-    return json_string({arg.bytes, arg.size});
+    return json_string(whole_characters({arg.bytes, arg.size}));
   const auto number = number_in<double>(arg);
   const bool is_number = arg.kind == detail::ArgKind::number && std::isfinite(number);
   return is_number ? fmt::format("{}", number) : "";

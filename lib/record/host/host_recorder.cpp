@@ -34,7 +34,7 @@ bool is_disk_name(const std::string& name) {
 HostSamplerOptions host_options_for(const RunPlace& place) {
   HostSamplerOptions options;
   const bool first_of_node = place.local_rank <= 0;
-  options.cpu = options.memory = options.disk = options.network = first_of_node;
+  options.cpu = options.memory = options.disk = options.network = options.gpu = first_of_node;
   return options;
 }
 
@@ -45,6 +45,7 @@ HostReader::HostReader(const HostSamplerOptions& options)
       diskstats_(options.disk ? options.proc + "/diskstats" : ""),
       net_dev_(options.network ? options.proc + "/net/dev" : ""),
       self_(options.process ? options.proc + "/self/stat" : ""),
+      read_gpus_(options.gpu ? nvml_reader(options.nvml) : nullptr),
       ticks_per_second_(static_cast<double>(sysconf(_SC_CLK_TCK))),
       page_bytes_(static_cast<double>(sysconf(_SC_PAGESIZE))) {}
 
@@ -62,6 +63,7 @@ void HostReader::read(std::int64_t now_ns, const HostSink& sink) {
   read_disks(seconds, sink);
   read_network(seconds, sink);
   read_process(seconds, sink);
+  if (read_gpus_) read_gpus_(sink);
   last_ns_ = now_ns;
 }
 

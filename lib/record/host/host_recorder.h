@@ -15,6 +15,10 @@
 //   disk/DEV/ops     reads_per_s, writes_per_s                   disk
 //   disk/DEV/busy    busy_percent                                disk: time in which it had work
 //   network/NIC      sent_mb_per_s, received_mb_per_s            network interface
+//   gpu/N/memory     used_gb, free_gb                            NVIDIA's GPU N, by its driver (NVML)
+//   gpu/N/busy       busy_percent, memory_percent                GPU: time with a kernel, with memory
+//   gpu/N/power      watts                                       GPU
+//   gpu/N/clock      sm_mhz, memory_mhz                          GPU
 //   cpu/process      cpu_percent                                 process: 100 is one CPU
 //   memory/rss       rss_mb                                      process
 //   memory/vms       vms_mb                                      process
@@ -52,10 +56,12 @@ struct HostSamplerOptions {
   bool memory = true;
   bool disk = true;
   bool network = true;
+  bool gpu = true;
   bool process = true;  // CPU time and memory of this process
   // The folders of the files; tests use others.
   std::string proc = "/proc";
   std::string block_devices = "/sys/block";
+  std::string nvml = "libnvidia-ml.so.1";
 };
 
 // Returns the options for one process: the first one of a node samples the host, the others only
@@ -72,6 +78,10 @@ using HostSink = std::function<void(const HostCounter&)>;
 
 // Records it in the trace, while the schedule records.
 void record_counter(const HostCounter& counter);
+
+// Returns what reads NVIDIA's GPUs by the library of their driver, which it opens; nothing without
+// it or without a GPU. What a GPU does not say is left out.
+std::function<void(const HostSink&)> nvml_reader(const std::string& library);
 
 // Reads the counters once a call, without a thread. Rates and shares are those since the call
 // before, so the first call gives none of them. Not thread-safe.
@@ -102,6 +112,7 @@ class HostReader {
   ProcFile diskstats_;
   ProcFile net_dev_;
   ProcFile self_;
+  std::function<void(const HostSink&)> read_gpus_;  // empty if there are none
   double ticks_per_second_;
   double page_bytes_;
   std::optional<std::int64_t> last_ns_;
