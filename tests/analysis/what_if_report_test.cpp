@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 
 using namespace traceloom;
@@ -33,6 +34,14 @@ std::string changed(std::string text, const std::string& after, const std::strin
   const std::size_t at = text.find(from, text.find(after));
   REQUIRE(at != std::string::npos);
   return text.replace(at, from.size(), to);
+}
+// Removes all lines that have both texts.
+std::string without_lines(const std::string& text, const std::string& a, const std::string& b) {
+  std::string kept;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find(a) == std::string::npos || line.find(b) == std::string::npos) kept += line + '\n';
+  return kept;
 }
 // Returns why a line is refused.
 std::string refusal(const std::string& text) {
@@ -128,9 +137,12 @@ TEST_CASE("what-if: what is missing in a coarse time line") {
       ": all replicas need the same operations in all steps; "
       "--without-steps leaves steps out";
   CHECK(refusal(changed(job, "\"backward-send\"", "\"seq_id\": 0", "\"seq_id\": 5")) ==
-        "rank 3 has a backward-send 0 of stage 1 in step 4, unlike rank 2 in step 4" + other);
+        "rank 2 has a backward-send 0 of stage 1 in step 7, unlike rank 2 in step 4" + other);
   CHECK(refusal(changed(job, "\"optimizer\"", "\"step\": 4", "\"step\": 5")) ==
-        "rank 1 has a optimizer 0 of stage 0 in step 4, unlike rank 0 in step 4" + other);
+        "rank 0 has no forward-compute 0 of stage 0 in step 5, unlike rank 0 in step 4" + other);
+  CHECK(refusal(
+            changed(job, "\"gc\", \"ph\": \"X\", \"pid\": 1", "\"seq_id\": 0", "\"seq_id\": 3")) ==
+        "rank 1 has no gc 0 of stage 0 in step 4, unlike rank 0 in step 4" + other);
   CHECK(refusal(changed(job, "\"gc\"", "\"seq_id\"", "\"no_id\"")) ==
         "rank 0 has a gc without seq_id");
   CHECK(refusal(changed(job, "\"gc\"", "\"step\": 4", "\"step\": null")) ==
@@ -140,6 +152,12 @@ TEST_CASE("what-if: what is missing in a coarse time line") {
         "belong together is not known");
   CHECK(refusal(changed(job, "\"gc\"", "\"cat\": \"gc\"", "\"cat\": \"garbage\"")) ==
         "rank 0 has 1 event of a kind that is not known: 'gc'");
+  CHECK(refusal(changed(job, "\"tid\": 10, \"ts\": 51", "51", "1")) ==
+        "the operations of a step wait for each other in a circle");
+  CHECK(refusal(without_lines(job, "\"forward-recv\"", "\"seq_id\": 1")) ==
+        "forward-send 1 of stage 0 has no partner in its step");
+  CHECK(refusal(without_lines(job, "\"forward-compute\"", "\"seq_id\": 1")) ==
+        "forward-send 1 of stage 0 has no forward-compute of its number");
   CHECK(refusal(changed(job, "\"tid\": 15, \"args\": {\"name\"", "PP rank 1", "PP rank 0")) ==
         "stage 0 has 3 ranks, stage 1 has 1: the job has replicas of whole stages");
 }

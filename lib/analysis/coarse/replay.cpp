@@ -6,7 +6,6 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 
 namespace traceloom {
@@ -36,28 +35,26 @@ class NetworkBuilder {
 
   // Returns the groups of operations that begin together, each after those that it waits for.
   std::vector<List> ordered_units() const {
-    std::map<std::uint32_t, List> members;
-    for (std::uint32_t i = 0; i < unit_of_.size(); ++i) members[unit_of_[i]].push_back(i);
-    std::map<std::uint32_t, std::set<std::uint32_t>> later;
-    std::map<std::uint32_t, std::size_t> open;
-    std::set<std::uint32_t> ready;
-    for (const auto& [unit, list] : members) {
-      std::set<std::uint32_t> before;
-      for (const std::uint32_t one : list)
-        for (const std::uint32_t other : waits_for_[one]) before.insert(unit_of_[other]);
-      for (const std::uint32_t other : before) later[other].insert(unit);
-      open[unit] = before.size();
-      if (before.empty()) ready.insert(unit);
+    std::vector<List> members(unit_of_.size());
+    std::vector<List> later(unit_of_.size());
+    std::vector<std::size_t> open(unit_of_.size());
+    for (std::uint32_t one = 0; one < unit_of_.size(); ++one) {
+      members[unit_of_[one]].push_back(one);
+      for (const std::uint32_t other : waits_for_[one]) {
+        later[unit_of_[other]].push_back(unit_of_[one]);
+        ++open[unit_of_[one]];
+      }
     }
+    List order;
+    for (std::uint32_t unit = 0; unit < members.size(); ++unit)
+      if (!members[unit].empty() && open[unit] == 0) order.push_back(unit);
     std::vector<List> units;
-    while (!ready.empty()) {
-      const std::uint32_t unit = *ready.begin();
-      ready.erase(ready.begin());
-      units.push_back(members[unit]);
-      for (const std::uint32_t other : later[unit])
-        if (--open[other] == 0) ready.insert(other);
+    for (std::size_t next = 0; next < order.size(); ++next) {
+      units.push_back(members[order[next]]);
+      for (const std::uint32_t other : later[order[next]])
+        if (--open[other] == 0) order.push_back(other);
     }
-    if (units.size() < members.size())
+    if (std::ranges::any_of(open, [](std::size_t left) { return left > 0; }))
       throw Error(path_, "the operations of a step wait for each other in a circle");
     return units;
   }

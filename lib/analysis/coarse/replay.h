@@ -4,9 +4,9 @@
 //   const SlowdownFigures figures = measure_slowdowns(line, path, threads);
 //   figures.slowdown()                                       // 1.18: 18 % over the ideal step
 //
-// The rules, which docs/commands/what-if.md lists, are found once, in the first replica and step. An
-// operation ends a duration after the last one that it waits for. Those of a group (the two ends of
-// a message, the members of a collective) begin together.
+// The rules, which docs/commands/what-if.md lists, are found once, in the first replica and step.
+// An operation ends a duration after the last one that it waits for. Those of a group (the two ends
+// of a message, the members of a collective) begin together.
 #pragma once
 
 #include "analysis/coarse/time_line.h"

@@ -58,11 +58,11 @@ struct FileRank {
 // Returns the rank that the file itself says, by its strongest source, whether it is one or not.
 std::optional<std::int64_t> said_rank(const FileEvidence& evidence);
 
-// Returns one FileRank an input. A file that names several ranks, a coarse time line of a job, or a
-// file that a merge of ours wrote, is merged, unless RANK=path declares all of it to be one rank. Throws Error if the strongest source
-// of a file gives no rank in 0 .. kMaxRank (Composer writes -1 before it knows its rank); RANK= can
-// then name the rank. A weaker source that disagrees is counted as rank_disagrees, unless the
-// strongest source is an argument, which is meant to overrule.
+// Returns one FileRank an input. A file that names several ranks (a coarse time line does), or that
+// a merge of ours wrote, is merged, unless RANK=path declares all of it to be one rank. Throws
+// Error if the strongest source of a file gives no rank in 0 .. kMaxRank (Composer writes -1 before
+// it knows its rank); RANK= can then name the rank. A weaker source that disagrees is counted as
+// rank_disagrees, unless the strongest source is an argument, which is meant to overrule.
 //
 // A name gives a rank by these rules:
 // 1. The number after the last word "rank" of the file's name, with at most one separator between

@@ -15,8 +15,8 @@
 //   disk/DEV/ops     reads_per_s, writes_per_s                   disk
 //   disk/DEV/busy    busy_percent                                disk: time in which it had work
 //   network/NIC      sent_mb_per_s, received_mb_per_s            network interface
-//   gpu/N/memory     used_gb, free_gb                            NVIDIA's GPU N, by its driver (NVML)
-//   gpu/N/busy       busy_percent, memory_percent                GPU: time with a kernel, with memory
+//   gpu/N/memory     used_gb, free_gb                            NVIDIA's GPU N, by NVML
+//   gpu/N/busy       busy_percent, memory_percent                GPU: time with kernels
 //   gpu/N/power      watts                                       GPU
 //   gpu/N/clock      sm_mhz, memory_mhz                          GPU
 //   cpu/process      cpu_percent                                 process: 100 is one CPU
