@@ -41,7 +41,7 @@ function(trace_module name)
     set_target_properties(${target} PROPERTIES TRACELOOM_OPTIMIZED ON)
   endif()
   # What is done once a file or a result has no use for -O3: 58 s of processor time for the reports, with -O2 42.
-  if(id MATCHES "^(table|gate|select|clock|analysis_(findings|memory|reports|verdict)|comparison.*|page.*|node_merge\
+  if(id MATCHES "^(table|gate|select|clock|analysis_(findings|job|memory|reports|verdict)|comparison.*|page.*|node_merge\
 |identity_(ranks|clocks|repeats|capture)|merge_(options|planning)|record_(names|files|journal|host|c))$")
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
   endif()

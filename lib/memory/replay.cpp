@@ -142,8 +142,8 @@ class Replay {
   void note_point(std::int64_t at_ns) {
     if (at_ns < answer_.from_ns || at_ns == kNoTime) return;
     const Int128 of_all = Int128{at_ns} - answer_.from_ns;
-    const auto part = static_cast<std::int64_t>(of_all * (kMostPoints - 1) /
-                                                std::max<Int128>(Int128{to_ns_} - answer_.from_ns, 1));
+    const auto part = static_cast<std::int64_t>(
+        of_all * (kMostPoints - 1) / std::max<Int128>(Int128{to_ns_} - answer_.from_ns, 1));
     std::vector<HistoryPoint>& curve = answer_.curve;
     if (part != part_ || curve.empty()) {
       part_ = part;
@@ -483,7 +483,7 @@ class Replay {
   std::map<std::uint64_t, Reserved> reserved_;           // by address
   std::map<std::int64_t, std::int64_t> steps_;           // begin and number
   bool has_numbers_ = false;
-  bool completes_ = false;  // the history has completed frees
+  bool completes_ = false;        // the history has completed frees
   std::int64_t to_ns_ = kNoTime;  // the last time of an entry
   std::int64_t part_ = -1;        // of the time of all, which the last point stands for
   std::int32_t peak_ = kBefore;

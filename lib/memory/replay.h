@@ -92,7 +92,7 @@ struct MemoryAnswer {
   std::uint64_t checks = 0;  // entries that say how much was active, and how many of them fit
   std::uint64_t checks_that_fit = 0;
   std::uint64_t ooms = 0;
-  std::vector<HistoryPoint> curve;          // by time, of entries with a time; at most kMostPoints
+  std::vector<HistoryPoint> curve;         // by time, of entries with a time; at most kMostPoints
   std::vector<PlaceMemory> places;         // the largest at the peak first, then at the end
   std::vector<MemoryLeak> leaks;           // the largest first
   std::vector<OutOfMemory> out_of_memory;  // the last kMostOutOfMemory, oldest first

@@ -85,8 +85,8 @@ struct RunFile : FileFacts {
   PhaseCounts phases = {};                             // number of events by phase
   std::int64_t span_ns = 0;                            // from the first begin of an event to the
                                                        // last begin or E
-  std::int64_t world_size = 0;         // number of ranks of the job if the file names it, else 0
-  std::set<NotedGroup> groups = {};    // process groups, as far as the file's header has them
+  std::int64_t world_size = 0;       // number of ranks of the job if the file names it, else 0
+  std::set<NotedGroup> groups = {};  // process groups, as far as the file's header has them
   std::map<std::int64_t, std::string> hosts = {};  // by rank: the machine, if the file names it
   std::set<std::string> devices = {};  // names of the devices, if the file has their properties
   ProblemCounts clock_problems = {};   // problems of its clock compared with the other clocks
@@ -208,7 +208,7 @@ struct Run : RunTexts {
   bool clock_of_collectives = false;
   MeshSizes mesh_sizes = {};  // of the request
   unsigned threads = 0;       // number of threads in the request
-  Team* team = nullptr;  // the processes that have the events; nullptr: all are here
+  Team* team = nullptr;       // the processes that have the events; nullptr: all are here
   RunMemo memo = {};
 };
 

@@ -1,3 +1,4 @@
+#include "analysis/job/job_reports.h"
 #include "analysis/mesh/bubbles.h"
 #include "analysis/mesh/slow_parts.h"
 #include "analysis/reports/reports.h"
@@ -13,9 +14,8 @@ using namespace traceloom;
 namespace {
 
 std::string header(int rank, int world, const char* groups) {
-  return fmt::format(
-      R"("distributedInfo": {{"rank": {}, "world_size": {}, "pg_config": [{}]}})", rank, world,
-      groups);
+  return fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": {}, "pg_config": [{}]}})",
+                     rank, world, groups);
 }
 
 constexpr const char* kStages =

@@ -63,13 +63,11 @@ std::string sizes(const Mesh& mesh) {
 }
 
 // Ranks 0 and 1 are tensor parallel, 0 and 2 are replicas, 0 and 4 are stages.
-const std::vector<Group> kCube{{"0", "default_pg", {0, 1, 2, 3, 4, 5, 6, 7}},
-                               {"1", "DATA_PARALLEL_GROUP", {0, 2}},
-                               {"2", "TENSOR_MODEL_PARALLEL_GROUP", {0, 1}},
-                               {"3", "PIPELINE_MODEL_PARALLEL_GROUP", {0, 4}},
-                               {"4", "EXPERT_MODEL_PARALLEL_GROUP", {0, 2}},
-                               {"5", "EMBEDDING_GROUP", {0, 4}},
-                               {"6", "MODEL_PARALLEL_GROUP", {0, 1, 4, 5}}};
+const std::vector<Group> kCube{
+    {"0", "default_pg", {0, 1, 2, 3, 4, 5, 6, 7}}, {"1", "DATA_PARALLEL_GROUP", {0, 2}},
+    {"2", "TENSOR_MODEL_PARALLEL_GROUP", {0, 1}},  {"3", "PIPELINE_MODEL_PARALLEL_GROUP", {0, 4}},
+    {"4", "EXPERT_MODEL_PARALLEL_GROUP", {0, 2}},  {"5", "EMBEDDING_GROUP", {0, 4}},
+    {"6", "MODEL_PARALLEL_GROUP", {0, 1, 4, 5}}};
 
 }  // namespace
 
@@ -79,8 +77,7 @@ TEST_CASE("mesh: the groups of one header give the place of each rank") {
   const Run run = read_texts(files);
   const Mesh& mesh = find_mesh(run);
   CHECK(sizes(mesh) == "tp2 cp1 ep2 dp2 pp2 of 8");
-  CHECK(places(mesh) ==
-        "0:00000 1:10000 2:00110 3:10110 4:00001 5:10001 6:00111 7:10111");
+  CHECK(places(mesh) == "0:00000 1:10000 2:00110 3:10110 4:00001 5:10001 6:00111 7:10111");
   CHECK(mesh.missing == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7});
   CHECK(mesh.source == "the descriptions of process groups");
   CHECK(mesh.doubts.empty());
@@ -109,10 +106,10 @@ TEST_CASE("mesh: torch lists no ranks for a group of all of them, and names dime
 TEST_CASE("mesh: data parallel groups with context parallel ranks have both axes") {
   Files files;
   add_file(files, 0,
-           TraceText().x("a", 0, 5).object(header(0, 4,
-                                                  {{"1", "CONTEXT_PARALLEL_GROUP", {0, 1}},
-                                                   {"2", "DATA_PARALLEL_GROUP_WITH_CP",
-                                                    {0, 1, 2, 3}}})));
+           TraceText().x("a", 0, 5).object(
+               header(0, 4,
+                      {{"1", "CONTEXT_PARALLEL_GROUP", {0, 1}},
+                       {"2", "DATA_PARALLEL_GROUP_WITH_CP", {0, 1, 2, 3}}})));
   const Run run = read_texts(files);
   const Mesh& mesh = find_mesh(run);
   CHECK(sizes(mesh) == "tp1 cp2 ep1 dp2 pp1 of 4");
@@ -121,17 +118,14 @@ TEST_CASE("mesh: data parallel groups with context parallel ranks have both axes
 
 TEST_CASE("mesh: what is no product is said") {
   Files files;
-  add_file(files, 0,
-           TraceText().x("a", 0, 5).object(header(0, 6,
-                                                  {{"1", "mesh_tp", {0, 1}},
-                                                   {"2", "mesh_tp", {1, 2}},
-                                                   {"3", "mesh_pp", {0, 5}}})));
+  add_file(
+      files, 0,
+      TraceText().x("a", 0, 5).object(header(
+          0, 6, {{"1", "mesh_tp", {0, 1}}, {"2", "mesh_tp", {1, 2}}, {"3", "mesh_pp", {0, 5}}})));
   const Run run = read_texts(files);
   const Mesh& mesh = find_mesh(run);
-  CHECK(mesh.doubts ==
-        std::vector<std::string>{
-            "rank 1 is in two tp groups: [0, 1] and [1, 2]",
-            "ranks 1-5 are not in a group along each axis"});
+  CHECK(mesh.doubts == std::vector<std::string>{"rank 1 is in two tp groups: [0, 1] and [1, 2]",
+                                                "ranks 1-5 are not in a group along each axis"});
 }
 
 TEST_CASE("mesh: sizes that a user gives override the traces") {
@@ -161,12 +155,13 @@ TEST_CASE("mesh: what happens in groups without a description") {
       trace.x("gemm", 10 + 40 * layer, 20, R"({"stream": 7})");
       trace.x("ncclDevKernel_AllReduce", 31 + 40 * layer, 5, piece("allreduce", tensor));
     }
-    const std::string peer = fmt::format(R"(, "{} Rank": {})", rank < 2 ? "Dst" : "Src",
-                                         rank < 2 ? rank + 2 : rank - 2);
+    const std::string peer =
+        fmt::format(R"(, "{} Rank": {})", rank < 2 ? "Dst" : "Src", rank < 2 ? rank + 2 : rank - 2);
     trace.x("ncclDevKernel_SendRecv", 180, 10,
             piece(rank < 2 ? "send" : "recv", stages, peer.c_str()));
-    add_file(files, rank, trace.object(fmt::format(
-                              R"("distributedInfo": {{"rank": {}, "world_size": 4}})", rank)));
+    add_file(
+        files, rank,
+        trace.object(fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": 4}})", rank)));
   }
   const Run run = read_texts(files);
   const Mesh& mesh = find_mesh(run);
@@ -216,8 +211,8 @@ TEST_CASE("messages: batches of a pipeline exchange with the stage that the kern
   Files files;
   for (int rank = 0; rank < 3; ++rank)
     add_file(files, rank,
-             traces[rank].object(fmt::format(
-                 R"("distributedInfo": {{"rank": {}, "world_size": 3}})", rank)));
+             traces[rank].object(
+                 fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": 3}})", rank)));
   const Run run = read_texts(files);
   const MatchedCollectives& found = match_collectives(run);
   std::string text;

@@ -82,10 +82,10 @@ TEST_CASE("what-if: changes are made together, and one after the other") {
 }
 
 TEST_CASE("what-if: two slow ranks gain together what none gains alone") {
-  const SimulatedJob job{.ranks = 4, .steps = 3, .program = [](int rank, int) -> Program {
-                           return {{"kernel", "gemm", rank < 2 ? 50 : 30},
-                                   {"kernel", "ncclAllReduce", 5, "0"}};
-                         }};
+  const SimulatedJob job{
+      .ranks = 4, .steps = 3, .program = [](int rank, int) -> Program {
+        return {{"kernel", "gemm", rank < 2 ? 50 : 30}, {"kernel", "ncclAllReduce", 5, "0"}};
+      }};
   const WhatIf found = what_if(job);
   REQUIRE(!found.pairs.empty());
   CHECK(found.pairs.front().gain_ns == 20'000);
@@ -111,21 +111,24 @@ TEST_CASE("what-if: random jobs are what a simulation of the changed job says") 
       const std::string group =
           draw(0, 1) == 0 ? "" : std::string(kGroups[static_cast<std::size_t>(draw(0, 2))]);
       const int us = 2 * draw(1, 20);
-      pieces.push_back({group, {us, group.empty() ? 2 * draw(1, 20) : us, group.empty() ? 2 * draw(1, 20) : us}});
+      pieces.push_back(
+          {group,
+           {us, group.empty() ? 2 * draw(1, 20) : us, group.empty() ? 2 * draw(1, 20) : us}});
     }
     pieces.push_back({"012", {4, 4, 4}});
     const auto job = [&](int kernel_percent, bool collectives) {
-      return SimulatedJob{.ranks = 3, .steps = 3, .program = [=](int rank, int step) {
-                            Program program;
-                            for (const Piece& piece : pieces) {
-                              const int us = piece.us[static_cast<std::size_t>(rank)];
-                              if (piece.group.empty())
-                                program.push_back({"kernel", "gemm", us * (step + 1) * kernel_percent / 100});
-                              else if (piece.group.find(static_cast<char>('0' + rank)) != std::string::npos)
-                                program.push_back({"kernel", "ncclAllReduce", collectives ? us : 0, piece.group});
-                            }
-                            return program;
-                          }};
+      return SimulatedJob{
+          .ranks = 3, .steps = 3, .program = [=](int rank, int step) {
+            Program program;
+            for (const Piece& piece : pieces) {
+              const int us = piece.us[static_cast<std::size_t>(rank)];
+              if (piece.group.empty())
+                program.push_back({"kernel", "gemm", us * (step + 1) * kernel_percent / 100});
+              else if (piece.group.find(static_cast<char>('0' + rank)) != std::string::npos)
+                program.push_back({"kernel", "ncclAllReduce", collectives ? us : 0, piece.group});
+            }
+            return program;
+          }};
     };
     const SimulatedJob as_it_is = job(100, true);
     CHECK(step_with(as_it_is, "kernel gemm = -50%") == what_if(job(50, true)).step_ns);
@@ -142,8 +145,7 @@ TEST_CASE("what-if: says what it lacks") {
         "the partners of 100.0 % of the time in communication are not known (most of it in "
         "'ncclDevKernel_SendRecv'), so that waiting would be taken for work");
   job.program = [](int, int) -> Program { return {{"cpu_op", "aten::mm", 30}}; };
-  CHECK(what_if(job).refusal ==
-        "these traces hold no work of devices, which is what is replayed");
+  CHECK(what_if(job).refusal == "these traces hold no work of devices, which is what is replayed");
 }
 
 TEST_CASE("--set: reads what it writes") {

@@ -1,4 +1,4 @@
-#include "analysis/reports/reports.h"
+#include "analysis/job/job_reports.h"
 #include "base/problems.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
@@ -22,7 +22,7 @@ const std::string kJob = std::string(TRACELOOM_SOURCE_DIR) + "/testdata/small/co
 
 Report answer(const std::string& text, const std::string& without_steps = "9") {
   return what_if_report(read_texts({{"job.json", text}}),
-                        {.without_steps = parse_number_ranges(without_steps).value()});
+                        {.without_steps = parse_number_ranges(without_steps).value()}, {});
 }
 std::string value_of(const Report& report, const std::string& key) {
   const auto found = std::ranges::find(report.values, key, [](const auto& of) { return of.first; });

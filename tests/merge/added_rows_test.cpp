@@ -16,9 +16,10 @@ std::string rank_file(int rank, const char* sync_us, int at_us) {
 std::string merge_with(const std::vector<AddedRow>& rows, bool sorts = false,
                        std::vector<NumberRange> ranks = {}) {
   const TemporaryFolder folder;
-  MergeOptions options = merge_options(
-      folder, {{"rank0.json", rank_file(0, "1000", 1000)}, {"rank1.json", rank_file(1, "1001000", 1001050)}},
-      "merged.json");
+  MergeOptions options = merge_options(folder,
+                                       {{"rank0.json", rank_file(0, "1000", 1000)},
+                                        {"rank1.json", rank_file(1, "1001000", 1001050)}},
+                                       "merged.json");
   options.added = rows;
   options.plan.sort_by_time = sorts;
   options.filter.ranks = std::move(ranks);
@@ -39,12 +40,14 @@ bool has(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("added rows: slices on the common clock have a row of their own in their rank") {
-  const std::string text =
-      merge_with({{1, "path \"x\"", "extra", {{1'010'500, 2'500, "rank 0: gemm", "{\"rank\":0}"}}}});
+  const std::string text = merge_with(
+      {{1, "path \"x\"", "extra", {{1'010'500, 2'500, "rank 0: gemm", "{\"rank\":0}"}}}});
+  CHECK(
+      has(text,
+          R"({"name":"thread_name","ph":"M","pid":1,"tid":9999000,"args":{"name":"path \"x\""}})"));
   CHECK(has(text,
-            R"({"name":"thread_name","ph":"M","pid":1,"tid":9999000,"args":{"name":"path \"x\""}})"));
-  CHECK(has(text, R"({"name":"rank 0: gemm","cat":"extra","ph":"X","pid":1,"tid":9999000,"ts":10.5,)"
-                  R"("dur":2.5,"args":{"rank":0}})"));
+            R"({"name":"rank 0: gemm","cat":"extra","ph":"X","pid":1,"tid":9999000,"ts":10.5,)"
+            R"("dur":2.5,"args":{"rank":0}})"));
 }
 
 TEST_CASE("added rows: counters on a rank's own clock are moved as its events are") {

@@ -387,8 +387,8 @@ std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::str
     if (!others.no_traces.empty()) say(tool, Tone::note, words_of_others(others.no_traces));
     if (!others.other_names.empty()) say(tool, Tone::note, words_of_names(others.other_names));
     if (memory != nullptr) {
-      const auto left_out = std::ranges::stable_partition(
-          others.of_kind, [&](const OtherFile& file) {
+      const auto left_out =
+          std::ranges::stable_partition(others.of_kind, [&](const OtherFile& file) {
             return takes != nullptr ? takes(file) : is_memory_kind(file.kind);
           });
       memory->assign(others.of_kind.begin(), left_out.begin());

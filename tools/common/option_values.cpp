@@ -158,9 +158,10 @@ MeshSizes read_mesh(const std::string& option, const std::string& text) {
         equals < word.size() ? parse_number(std::string_view(word).substr(equals + 1))
                              : std::nullopt;
     if (axis == axes.end() || size.value_or(0) < 1)
-      throw UsageError(fmt::format("{}: '{}' is no size of an axis (try tp=2,pp=4,dp=2; also cp "
-                                   "and ep)",
-                                   option, word));
+      throw UsageError(
+          fmt::format("{}: '{}' is no size of an axis (try tp=2,pp=4,dp=2; also cp "
+                      "and ep)",
+                      option, word));
     *axis->second = *size;
   }
   return sizes;

@@ -1,8 +1,8 @@
 #include "trace_merge/added_rows.h"
 
 #include "analysis/replay/what_if.h"
-#include "base/json_string.h"
 #include "analysis/snapshots/memory_files.h"
+#include "base/json_string.h"
 #include "base/problems.h"
 #include "common/terminal.h"
 #include "trace_merge/merge_options.h"
@@ -31,8 +31,7 @@ AddedEvent counter(std::int64_t device, std::string_view what, std::int64_t at_n
 }  // namespace
 
 void add_memory(const std::vector<OtherFile>& files, MergeOptions& options) {
-  MemoryFiles found =
-      read_memory_files(files, {options.threads, true, options.filter.ranks});
+  MemoryFiles found = read_memory_files(files, {options.threads, true, options.filter.ranks});
   for (const std::string& error : found.errors) say(kTool, Tone::warning, "left out: " + error);
   std::ranges::stable_sort(found.snapshots, {}, [](const SnapshotFile& file) {
     return std::pair(file.rank, file.devices.empty() ? 0 : file.devices.front().from_ns);
@@ -42,7 +41,8 @@ void add_memory(const std::vector<OtherFile>& files, MergeOptions& options) {
   for (const SnapshotFile& file : found.snapshots) {
     AddedRow row{file.rank, "", "memory_snapshot", {}, true};
     for (const MemoryAnswer& device : file.devices) {
-      std::int64_t& end_ns = ends_ns.try_emplace({file.rank, device.device}, INT64_MIN).first->second;
+      std::int64_t& end_ns =
+          ends_ns.try_emplace({file.rank, device.device}, INT64_MIN).first->second;
       for (const HistoryPoint& point : device.curve) {
         if (point.at_ns <= end_ns) continue;
         end_ns = point.at_ns;
@@ -55,10 +55,10 @@ void add_memory(const std::vector<OtherFile>& files, MergeOptions& options) {
 }
 
 void add_critical_path(MergeOptions& options) {
-  const Run run = read_run({.inputs = options.inputs, .keep_going = options.keep_going, .threads = options.threads});
+  const Run run = read_run(
+      {.inputs = options.inputs, .keep_going = options.keep_going, .threads = options.threads});
   const WhatIf found = find_what_if(run, {.path_only = true});
-  if (!found.refusal.empty())
-    throw UsageError(fmt::format("--critical-path: {}", found.refusal));
+  if (!found.refusal.empty()) throw UsageError(fmt::format("--critical-path: {}", found.refusal));
   AddedRow row{run.ranks.front().rank, "critical path of all ranks", "critical_path"};
   std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
   for (const PathPiece& piece : found.path) {
@@ -69,10 +69,10 @@ void add_critical_path(MergeOptions& options) {
     const std::string_view kind = kNames[static_cast<std::size_t>(piece.what)];
     const bool is_work = piece.what == PathClass::compute || piece.what == PathClass::copy;
     const std::int64_t rank = run.ranks[piece.rank].rank;
-    row.events.push_back({run.origin_ns + from_ns, end_ns - from_ns,
-                          fmt::format("rank {}: {}", rank,
-                                      is_work ? run.labels.name(piece.label) : kind),
-                          fmt::format(R"({{"rank":{},"class":{}}})", rank, json_string(kind))});
+    row.events.push_back(
+        {run.origin_ns + from_ns, end_ns - from_ns,
+         fmt::format("rank {}: {}", rank, is_work ? run.labels.name(piece.label) : kind),
+         fmt::format(R"({{"rank":{},"class":{}}})", rank, json_string(kind))});
   }
   options.added.push_back(std::move(row));
 }

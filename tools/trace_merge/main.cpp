@@ -101,14 +101,15 @@ void print_summary(const MergeCommand& command, const MergeSummary& summary, dou
                                 static_cast<double>(summary.text_bytes) / 1e6 / seconds);
   const std::string filtered =
       summary.filter ? fmt::format(" ({} filtered away)", format_count(summary.filtered)) : "";
-  const std::string added =
-      command.merge.added.empty() ? "" : fmt::format(" and {} of added rows", format_count(summary.added));
+  const std::string added = command.merge.added.empty()
+                                ? ""
+                                : fmt::format(" and {} of added rows", format_count(summary.added));
   say(kTool, Tone::note,
       fmt::format("{} {}, {} {}, {}{}, {} of text{}{}", summary.files.size(),
                   plural(summary.files.size(), "file"), summary.ranks,
                   plural(summary.ranks, "rank"), count_of(summary.events, "event"),
-                  filtered + added,
-                  format_bytes(summary.text_bytes), count_problems(summary), speed));
+                  filtered + added, format_bytes(summary.text_bytes), count_problems(summary),
+                  speed));
 }
 
 void show_plan(const MergeCommand& command, const MergeSummary& summary) {

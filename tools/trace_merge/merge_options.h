@@ -56,7 +56,7 @@ struct MergeCommand {
   bool strict = false;
   bool critical_path = false;          // add that row: see added_rows.h
   std::vector<OtherFile> memory = {};  // files beside the traces that may be allocator snapshots
-  Serving serving;                         // an empty output is served and not kept
+  Serving serving;                     // an empty output is served and not kept
   std::vector<KeptJournal> kept_journals;  // journals that --recover could not use
   Verbosity verbosity = Verbosity::normal;
 };

@@ -1,5 +1,5 @@
 // trace-stats bubbles: what stages and ranks wait for.
-#include "analysis/reports/reports.h"
+#include "analysis/job/job_reports.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 

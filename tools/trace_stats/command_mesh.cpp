@@ -1,5 +1,5 @@
 // trace-stats mesh: how the ranks of a job share its work.
-#include "analysis/reports/reports.h"
+#include "analysis/job/job_reports.h"
 #include "common/command_spec.h"
 #include "trace_stats/analysis_command.h"
 
@@ -9,17 +9,17 @@ namespace traceloom {
 namespace {
 
 void add_mesh(CLI::App& app, Work& work) {
-  CLI::App* const command =
-      add_analysis(app, work,
-                   {.name = "mesh",
-                    .help = "How the ranks share the work: tensor, pipeline, data, expert parallelism\n"
-                            "Shows the sizes of the mesh, the place of each rank in it, and what "
-                            "the groups of each kind exchange. What a group is for comes from its "
-                            "description, or else from what happens in it; --mesh overrides both.",
-                    .details = true,
-                    .spread = true,
-                    .by_mesh = true},
-                   [](const Run& run) { return Answer{mesh_report(run)}; });
+  CLI::App* const command = add_analysis(
+      app, work,
+      {.name = "mesh",
+       .help = "How the ranks share the work: tensor, pipeline, data, expert parallelism\n"
+               "Shows the sizes of the mesh, the place of each rank in it, and what "
+               "the groups of each kind exchange. What a group is for comes from its "
+               "description, or else from what happens in it; --mesh overrides both.",
+       .details = true,
+       .spread = true,
+       .by_mesh = true},
+      [](const Run& run) { return Answer{mesh_report(run)}; });
   set_examples(*command, {{"the mesh of a job", "trace-stats mesh traces/"}});
 }
 

@@ -1,5 +1,5 @@
 // trace-stats what-if: what a job would gain if operations took as long as their like.
-#include "analysis/reports/reports.h"
+#include "analysis/job/job_reports.h"
 #include "common/command_spec.h"
 #include "common/option_values.h"
 #include "trace_stats/analysis_command.h"
@@ -21,10 +21,11 @@ void add_what_if(CLI::App& app, Work& work) {
   CLI::App* const command = add_analysis(
       app, work,
       {.name = "what-if",
-       .help = "What the whole job gains if a rank, stage, link or kernel is repaired\n"
-               "Replays the steps of all ranks with other durations. Without --set: a list of what "
-               "each repair alone would gain, and the best pairs. Coarse time lines (whole passes of "
-               "micro-batches) are run again with the duration that is usual for each kind.",
+       .help =
+           "What the whole job gains if a rank, stage, link or kernel is repaired\n"
+           "Replays the steps of all ranks with other durations. Without --set: a list of what "
+           "each repair alone would gain, and the best pairs. Coarse time lines (whole passes of "
+           "micro-batches) are run again with the duration that is usual for each kind.",
        // The reports read events in per_rank() and its like alone.
        .spread = true},
       [settings](const Run& run) {

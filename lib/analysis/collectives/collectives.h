@@ -223,8 +223,8 @@ struct CommunicationPiece {
   auto wired() {
     return std::tie(what.name, what.dtype, what.bytes, what.group_size, what.parts,
                     what.shortest_ns, what.bytes_are_input, what.bytes_are_part,
-                    what.is_launch_only, what.after_label, seq, start_ns, own_dtype, own_bytes, peer, shares_range,
-                    has_unclear_count, detail);
+                    what.is_launch_only, what.after_label, seq, start_ns, own_dtype, own_bytes,
+                    peer, shares_range, has_unclear_count, detail);
   }
 };
 

@@ -210,7 +210,8 @@ class TwoStageWays {
       return;
     for (const std::vector<Message*>* const sends : {&from_first_, &from_second_})
       for (Message* const send : *sends)
-        send->way = forward.contains(send->after_label) ? MessageWay::forward : MessageWay::backward;
+        send->way =
+            forward.contains(send->after_label) ? MessageWay::forward : MessageWay::backward;
   }
 
  private:

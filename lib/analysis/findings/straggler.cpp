@@ -433,8 +433,8 @@ Straggler among_like(const Comparison& all, const Mesh& mesh, Straggler by_waits
              return other.first != rank && other.second.stage == own->stage;
            });
   };
-  const bool computes = by_waits.cause == StragglerCause::compute ||
-                        by_waits.cause == StragglerCause::slower_device;
+  const bool computes =
+      by_waits.cause == StragglerCause::compute || by_waits.cause == StragglerCause::slower_device;
   if (by_waits.rank && !has_like(*by_waits.rank) && !computes) return by_waits;
   return found;
 }

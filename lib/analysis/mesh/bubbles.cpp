@@ -40,8 +40,8 @@ PartTimes parts_of(const RankRoles& roles, const RankExchanges& exchanges) {
   take(StepPart::collective_unknown, joined(exchanges.collectives.unknown, exchanges.alone));
   take(StepPart::message_moving, exchanges.messages.moves);
   take(StepPart::message_waiting, exchanges.messages.waits);
-  take(StepPart::message_unknown, joined(exchanges.messages.unknown,
-                                         unpacked(roles.sets[Role::communication])));
+  take(StepPart::message_unknown,
+       joined(exchanges.messages.unknown, unpacked(roles.sets[Role::communication])));
   take(StepPart::loader, unpacked(roles.sets[Role::dataloader]));
   times.ns[StepPart::idle] = total_ns(left);
   return times;

@@ -20,13 +20,13 @@
 namespace traceloom {
 
 enum class StepPart : std::uint8_t {
-  compute,             // kernels, copies and fills of memory
+  compute,  // kernels, copies and fills of memory
   collective_moving,
   collective_waiting,
   collective_unknown,  // it moves or waits: some of its ranks are not here
   message_moving,
   message_waiting,
-  message_unknown,     // it moves or waits: its other end is not known
+  message_unknown,  // it moves or waits: its other end is not known
   loader,
   idle,
   count_

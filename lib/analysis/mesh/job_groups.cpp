@@ -1,5 +1,4 @@
 #include "analysis/mesh/mesh.h"
-
 #include "analysis/waits/step_roles.h"
 #include "analysis/work/work_names.h"
 #include "base/ascii.h"
@@ -179,7 +178,8 @@ class JobGroupFinder {
     if (traffic.messages > 0) return Axis::pipeline;
     if (traffic.all_to_alls * 2 > all) return Axis::expert;
     const bool is_tiny = traffic.most_bytes > 0 && traffic.most_bytes <= kFewBytes;
-    if (is_tiny) return std::cmp_equal(group.ranks.size(), found_.world) ? Axis::world : Axis::other;
+    if (is_tiny)
+      return std::cmp_equal(group.ranks.size(), found_.world) ? Axis::world : Axis::other;
     const bool is_in_layers = traffic.others >= kMany * traffic.rank_steps && traffic.early > 0 &&
                               traffic.hidden_ns * 2 < traffic.all_ns;
     return is_in_layers ? Axis::tensor : Axis::data;

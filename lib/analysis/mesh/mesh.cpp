@@ -44,8 +44,7 @@ struct Digit {
 
 MeshPlace place_by(const std::vector<Digit>& digits, std::int64_t rank) {
   MeshPlace place;
-  for (const Digit& digit : digits)
-    place_on(place, digit.axis) = rank / digit.stride % digit.size;
+  for (const Digit& digit : digits) place_on(place, digit.axis) = rank / digit.stride % digit.size;
   return place;
 }
 
@@ -118,10 +117,11 @@ class MeshMaker {
     const std::string sizes = fmt::format("tp {} x cp {} x dp {} x pp {}", mesh_.tensor,
                                           mesh_.context, mesh_.data, mesh_.stages);
     if (product() != mesh_.world)
-      throw Error("--mesh", fmt::format("{} are {}, and the job has {}: give sizes whose product "
-                                        "is that",
-                                        sizes, count_of(static_cast<std::uint64_t>(product()), "rank"),
-                                        count_of(static_cast<std::uint64_t>(mesh_.world), "rank")));
+      throw Error("--mesh",
+                  fmt::format("{} are {}, and the job has {}: give sizes whose product "
+                              "is that",
+                              sizes, count_of(static_cast<std::uint64_t>(product()), "rank"),
+                              count_of(static_cast<std::uint64_t>(mesh_.world), "rank")));
     if (mesh_.data * mesh_.context % mesh_.expert != 0)
       throw Error("--mesh", fmt::format("ep {} does not divide dp {} x cp {}", mesh_.expert,
                                         mesh_.data, mesh_.context));
@@ -161,7 +161,8 @@ class MeshMaker {
   void find_axes() {
     for (const Axis axis : {Axis::tensor, Axis::context, Axis::expert, Axis::data, Axis::pipeline})
       find_blocks(axis);
-    const bool any = std::ranges::any_of(blocks_, [](const auto& axis) { return !axis.second.empty(); });
+    const bool any =
+        std::ranges::any_of(blocks_, [](const auto& axis) { return !axis.second.empty(); });
     if (!any) return;
     set_source();
     const std::int64_t others = mesh_.tensor * mesh_.context * mesh_.stages;
@@ -187,7 +188,8 @@ class MeshMaker {
     std::map<std::size_t, std::size_t> sizes;  // and their number
     for (const Ranks& block : blocks) ++sizes[block.size()];
     if (sizes.empty()) return;
-    const auto most = std::ranges::max_element(sizes, {}, [](const auto& one) { return one.second; });
+    const auto most =
+        std::ranges::max_element(sizes, {}, [](const auto& one) { return one.second; });
     size_of(mesh_, axis) = static_cast<std::int64_t>(most->first);
     if (sizes.size() > 1)
       mesh_.doubts.push_back(fmt::format("{} groups have {} to {} ranks", to_string(axis),
@@ -202,9 +204,9 @@ class MeshMaker {
         const auto [known, is_new] =
             group_of.try_emplace({group->description, rank}, &group->ranks);
         if (is_new || *known->second == group->ranks) continue;
-        mesh_.doubts.push_back(
-            fmt::format("rank {} is in two {} groups: [{}] and [{}]", rank, to_string(axis),
-                        fmt::join(*known->second, ", "), fmt::join(group->ranks, ", ")));
+        mesh_.doubts.push_back(fmt::format("rank {} is in two {} groups: [{}] and [{}]", rank,
+                                           to_string(axis), fmt::join(*known->second, ", "),
+                                           fmt::join(group->ranks, ", ")));
         return;
       }
   }
@@ -213,13 +215,13 @@ class MeshMaker {
     bool described = false;
     bool seen = false;
     for (const DescribedGroup& group : found_.groups) {
-      if (group.axis == Axis::other || group.axis == Axis::world || group.ranks.size() < 2) continue;
+      if (group.axis == Axis::other || group.axis == Axis::world || group.ranks.size() < 2)
+        continue;
       (group.is_described ? described : seen) = true;
     }
-    mesh_.source = !seen ? "the descriptions of process groups"
-                   : described
-                       ? "the descriptions of process groups, and what happens in them"
-                       : "what happens in process groups";
+    mesh_.source = !seen       ? "the descriptions of process groups"
+                   : described ? "the descriptions of process groups, and what happens in them"
+                               : "what happens in process groups";
   }
 
   void check_product() {

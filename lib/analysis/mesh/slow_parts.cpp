@@ -150,8 +150,9 @@ class SlowFinder {
   }
 
   SlowRank slow_rank(std::size_t rank, Role role, Int128 sum, std::size_t steps) const {
-    return {run_.ranks[waits_.ranks[rank]].rank, role, a_step(sum),
-            ratio(static_cast<std::int64_t>(steps), static_cast<std::int64_t>(waits_.steps.size()))};
+    return {
+        run_.ranks[waits_.ranks[rank]].rank, role, a_step(sum),
+        ratio(static_cast<std::int64_t>(steps), static_cast<std::int64_t>(waits_.steps.size()))};
   }
 
   void add_steady(const Work& more, Role role, std::vector<SlowRank>& slow) const {
@@ -309,10 +310,11 @@ std::vector<std::string> slow_words(const SlowParts& slow, std::int64_t step_ns)
     words.push_back(fmt::format("Stage {} computes {} longer than the other stages.", one.stage,
                                 cost(one.compute_ns - one.others_ns)));
   for (const SlowTransfers& one : slow.links)
-    words.push_back(fmt::format(
-        "The link of ranks {} and {} is slow: a message moves in {}, on other links in {}, {} more.",
-        one.ranks.front(), one.ranks.back(), format_duration(one.transfer_ns),
-        format_duration(one.others_ns), cost(one.more_ns)));
+    words.push_back(
+        fmt::format("The link of ranks {} and {} is slow: a message moves in {}, on other links in "
+                    "{}, {} more.",
+                    one.ranks.front(), one.ranks.back(), format_duration(one.transfer_ns),
+                    format_duration(one.others_ns), cost(one.more_ns)));
   for (const SlowTransfers& one : slow.groups)
     words.push_back(fmt::format(
         "The {} group of {} is slow: a collective moves in {}, in like groups in {}, {} more.",
@@ -325,7 +327,8 @@ std::string slow_json(const SlowParts& slow) {
   return json_object([&](JsonWriter& json) {
     const auto list = [&](std::string_view key, const auto& parts, auto write) {
       json.begin_array(key);
-      for (const auto& part : parts) json.raw(json_object([&](JsonWriter& of) { write(of, part); }));
+      for (const auto& part : parts)
+        json.raw(json_object([&](JsonWriter& of) { write(of, part); }));
       json.end_array();
     };
     list("ranks", slow.ranks, [](JsonWriter& of, const SlowRank& one) {

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 
 namespace traceloom {
@@ -80,17 +79,6 @@ RankWork find_work(const Run& run, const RankEvents& rank) {
   return work;
 }
 
-// Messages of a group are eager if any sender left before its receiver came.
-std::set<ProcessGroup> eager_groups(const Run& run, const std::vector<Message>& messages) {
-  std::set<ProcessGroup> found;
-  constexpr std::int64_t kClockError = 20'000;
-  if (!run.common_clock) return found;
-  for (const Message& one : messages)
-    if (!one.is_inferred && one.sent.end_ns + kClockError < one.received.start_ns)
-      found.insert(one.group);
-  return found;
-}
-
 // Gives eager messages the time from the begin of their send until they are there, which shows only
 // where the receiver waited for it: longer than the copy out of the buffer takes. Others get the
 // median of their link.
@@ -130,8 +118,9 @@ class MeetingList {
 
   void add(const Collective& what) {
     Meeting meeting{axis_of(what.group), false, false, what.complete, what.name};
-    meeting.is_complete = what.complete && static_cast<std::int64_t>(what.parts.size()) >=
-                                               what.group_size && !what.is_launch_only;
+    meeting.is_complete = what.complete &&
+                          static_cast<std::int64_t>(what.parts.size()) >= what.group_size &&
+                          !what.is_launch_only;
     meeting.group = group_of(what, meeting.axis);
     meeting.parts = static_cast<std::uint32_t>(what.parts.size());
     meeting.bytes = what.bytes;
@@ -139,8 +128,8 @@ class MeetingList {
     for (const CollectivePart& part : what.parts) add_part(part, false);
     job_.meetings.push_back(meeting);
   }
-  void add(const Message& one, bool is_eager) {
-    Meeting meeting{Axis::pipeline, true, is_eager, true, "message"};
+  void add(const Message& one) {
+    Meeting meeting{Axis::pipeline, true, one.is_eager, true, "message"};
     const auto [link, is_new] = links_.try_emplace(std::minmax(one.from, one.to),
                                                    static_cast<std::uint32_t>(links_.size()));
     if (is_new) job_.links.push_back({link->first.first, link->first.second});
@@ -172,9 +161,8 @@ class MeetingList {
   }
   std::int64_t job_rank(std::size_t rank) const { return static_cast<std::int64_t>(rank); }
   void add_part(const CollectivePart& part, bool sends) {
-    job_.parts[part.rank].push_back({{part.start_ns, part.end_ns},
-                                     static_cast<std::uint32_t>(job_.meetings.size()),
-                                     sends});
+    job_.parts[part.rank].push_back(
+        {{part.start_ns, part.end_ns}, static_cast<std::uint32_t>(job_.meetings.size()), sends});
   }
 
   const Mesh& mesh_;
@@ -197,8 +185,8 @@ void measure(const Run& run, std::size_t rank, JobWork& job,
     add_to(job.communication_ns, ns);
     const auto [from, to] = parts_of(parts, piece);
     const bool is_known = from != to && std::all_of(from, to, [&](const MeetingPart& part) {
-      return job.meetings[part.meeting].is_complete;
-    });
+                            return job.meetings[part.meeting].is_complete;
+                          });
     add_to(is_known ? job.known_ns : unknown[std::string(run.labels.name(piece.label))], ns);
   }
 }
@@ -208,9 +196,8 @@ void measure(const Run& run, std::size_t rank, JobWork& job,
 std::pair<PartIterator, PartIterator> parts_of(const std::vector<MeetingPart>& parts,
                                                const LaunchedPiece& piece) {
   const auto found = std::ranges::equal_range(
-      parts, std::pair(piece.start_ns, piece.end_ns), {}, [](const MeetingPart& part) {
-        return std::pair(part.time.from_ns, part.time.to_ns);
-      });
+      parts, std::pair(piece.start_ns, piece.end_ns), {},
+      [](const MeetingPart& part) { return std::pair(part.time.from_ns, part.time.to_ns); });
   return {found.begin(), found.end()};
 }
 
@@ -220,8 +207,7 @@ JobWork::JobWork(const Run& run) : parts(run.ranks.size()) {
   const MatchedCollectives& found = match_collectives(run);
   MeetingList list(run, *this);
   for (const Collective& what : found.matched) list.add(what);
-  const std::set<ProcessGroup> eager = eager_groups(run, found.messages);
-  for (const Message& one : found.messages) list.add(one, eager.contains(one.group));
+  for (const Message& one : found.messages) list.add(one);
   time_eager(found.messages, meetings);
   for (JobGroup& group : groups)
     for (std::int64_t& rank : group.ranks) rank = run.ranks[static_cast<std::size_t>(rank)].rank;
@@ -241,18 +227,16 @@ double JobWork::launches_share() const {
   std::size_t launched = 0;
   for (const RankWork& rank : ranks) {
     pieces += rank.pieces.size();
-    launched += static_cast<std::size_t>(
-        std::ranges::count_if(rank.pieces, [](const LaunchedPiece& piece) {
-          return piece.call_ns != kNotGiven;
-        }));
+    launched += static_cast<std::size_t>(std::ranges::count_if(
+        rank.pieces, [](const LaunchedPiece& piece) { return piece.call_ns != kNotGiven; }));
   }
   return pieces == 0 ? 0 : static_cast<double>(launched) / static_cast<double>(pieces);
 }
 
 double JobWork::coverage() const {
-  return communication_ns == 0 ? 1
-                               : static_cast<double>(known_ns) /
-                                     static_cast<double>(communication_ns);
+  return communication_ns == 0
+             ? 1
+             : static_cast<double>(known_ns) / static_cast<double>(communication_ns);
 }
 
 }  // namespace traceloom

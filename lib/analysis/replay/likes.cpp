@@ -62,7 +62,9 @@ void compare_owners(std::vector<LikePiece>& all, std::vector<LikeTimes>& times) 
 StepLikes::StepLikes(const StepNetwork& network, const JobWork& job,
                      const std::vector<std::int64_t>& stages)
     : hosts_(stages.size()),
-      mates_(network.nodes.size()), stages_(network.nodes.size()), meetings_(network.nodes.size()) {
+      mates_(network.nodes.size()),
+      stages_(network.nodes.size()),
+      meetings_(network.nodes.size()) {
   std::vector<LikePiece> mates;
   std::vector<LikePiece> met;
   std::map<std::tuple<std::uint32_t, std::string_view, std::int64_t>, std::int64_t> places;
@@ -72,18 +74,21 @@ StepLikes::StepLikes(const StepNetwork& network, const JobWork& job,
     const NetworkNode& node = network.nodes[i];
     if (node.kind == MomentKind::compute) {
       const std::int64_t stage = stages[node.rank];
-      mates.push_back({node.label * stage_count + stage, node.place, node.duration_ns, node.rank, i});
+      mates.push_back(
+          {node.label * stage_count + stage, node.place, node.duration_ns, node.rank, i});
     } else if (node.kind == MomentKind::host) {
       hosts_[node.rank].own_ns += node.duration_ns;
     } else if (node.kind == MomentKind::loader) {
       mates.push_back({-1 - stages[node.rank], node.place, node.duration_ns, node.rank, i});
     } else if (node.kind == MomentKind::meeting) {
       const Meeting& meeting = job.meetings[node.place];
-      const std::int64_t name = names.try_emplace(meeting.name, static_cast<std::int64_t>(names.size())).first->second;
+      const std::int64_t name =
+          names.try_emplace(meeting.name, static_cast<std::int64_t>(names.size())).first->second;
       const std::int64_t kind = name * 16 + static_cast<std::int64_t>(meeting.axis);
-      const std::int64_t place = meeting.is_message ? 0 : places[{meeting.group, meeting.name, meeting.bytes}]++;
-      met.push_back({kind, meeting.is_message ? meeting.bytes : place, node.duration_ns,
-                     meeting.group, i});
+      const std::int64_t place =
+          meeting.is_message ? 0 : places[{meeting.group, meeting.name, meeting.bytes}]++;
+      met.push_back(
+          {kind, meeting.is_message ? meeting.bytes : place, node.duration_ns, meeting.group, i});
     }
   }
   if (stage_count > 1) compare_stages(network, stages, mates);

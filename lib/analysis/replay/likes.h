@@ -39,7 +39,8 @@ struct LikePiece {
 class StepLikes {
  public:
   // `stages` has the stage of each rank of the run.
-  StepLikes(const StepNetwork& network, const JobWork& job, const std::vector<std::int64_t>& stages);
+  StepLikes(const StepNetwork& network, const JobWork& job,
+            const std::vector<std::int64_t>& stages);
 
   // The time of a rank's host beside waits for data and for devices, all of it in the step.
   struct HostTime {

@@ -33,8 +33,7 @@ class RankBuilder {
  public:
   RankBuilder(const JobWork& job, const JobStep& step, std::uint32_t rank, std::uint32_t first_slot,
               NetworkState& state, StepNetwork& network, std::vector<LooseEdge>& edges,
-              std::map<std::uint32_t, OpenMeeting>& meetings,
-              std::vector<std::uint32_t>& places)
+              std::map<std::uint32_t, OpenMeeting>& meetings, std::vector<std::uint32_t>& places)
       : job_(job),
         work_(job.ranks[rank]),
         times_(step.of_rank[rank]),
@@ -139,7 +138,8 @@ class RankBuilder {
   std::uint32_t host_at(std::int64_t ns) {
     const HostNode before = host_before(ns);
     if (before.at_ns == ns) return before.node;
-    const std::uint32_t node = add(MomentKind::host, ns, std::max<std::int64_t>(ns - before.at_ns, 0));
+    const std::uint32_t node =
+        add(MomentKind::host, ns, std::max<std::int64_t>(ns - before.at_ns, 0));
     connect(before.node, node);
     const auto last = std::ranges::max_element(state_.streams, {}, &StreamEnd::end_ns);
     // The host did nothing that was recorded, and goes on just when the devices have ended: it
@@ -161,8 +161,7 @@ class RankBuilder {
 
   void take(const Interval& loader) {
     const std::uint32_t from = host_at(loader.from_ns);
-    const std::uint32_t node =
-        add(MomentKind::loader, loader.to_ns, loader.to_ns - loader.from_ns);
+    const std::uint32_t node = add(MomentKind::loader, loader.to_ns, loader.to_ns - loader.from_ns);
     network_.nodes[node].place = loaders_++;
     connect(from, node);
     append_host({loader.to_ns, node});
@@ -233,7 +232,8 @@ class RankBuilder {
     else if (piece.kind == PieceKind::compute && piece.stream == work_.main_stream)
       wait_for_held(reasons);
     if (reasons.empty() || reasons.unexplained_ns() > kSoon) wait_for_streams(piece, reasons);
-    if (reasons.empty()) reasons.add(network_.begins.back(), std::min(piece.start_ns, times_.time.from_ns));
+    if (reasons.empty())
+      reasons.add(network_.begins.back(), std::min(piece.start_ns, times_.time.from_ns));
     stream.exists = true;
     stream.end_ns = piece.end_ns;
     stream.is_computing = piece.kind != PieceKind::communication;
@@ -255,7 +255,8 @@ class RankBuilder {
   std::uint32_t communicate(const LaunchedPiece& piece, Reasons& reasons) {
     const auto [from, to] = parts_of(job_.parts[rank_], piece);
     if (from == to) {
-      const std::uint32_t node = add(MomentKind::lone, piece.end_ns, piece.end_ns - piece.start_ns, piece.label);
+      const std::uint32_t node =
+          add(MomentKind::lone, piece.end_ns, piece.end_ns - piece.start_ns, piece.label);
       reasons.finish(node);
       hold(piece, node, true);
       return node;
@@ -324,7 +325,8 @@ class RankBuilder {
     network_.last.push_back({slot_, host_.back().node});
     network_.last.push_back({slot_ + 1, node});
     for (std::uint32_t i = 0; i < state_.streams.size(); ++i)
-      if (state_.streams[i].exists) network_.last.push_back({slot_ + 2 + i, state_.streams[i].node});
+      if (state_.streams[i].exists)
+        network_.last.push_back({slot_ + 2 + i, state_.streams[i].node});
   }
 
   struct RecentEnd {
@@ -430,7 +432,8 @@ std::vector<JobStep> shared_steps(const Run& run) {
 NetworkMaker::NetworkMaker(const Run& run, const JobWork& job)
     : run_(run), job_(job), steps_(shared_steps(run)), states_(job.ranks.size()) {
   first_slot_.push_back(0);
-  for (const RankWork& rank : job.ranks) first_slot_.push_back(first_slot_.back() + 2 + rank.streams);
+  for (const RankWork& rank : job.ranks)
+    first_slot_.push_back(first_slot_.back() + 2 + rank.streams);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     JobStep& step = steps_[i];
     for (std::size_t rank = 0; rank < step.of_rank.size(); ++rank) {
@@ -454,7 +457,8 @@ StepNetwork NetworkMaker::make(const JobStep& step) {
   for (std::uint32_t rank = 0; rank < job_.ranks.size(); ++rank) {
     std::vector<std::uint32_t> places;
     network.first_of_rank.push_back(static_cast<std::uint32_t>(network.nodes.size()));
-    RankBuilder(job_, step, rank, first_slot_[rank], states_[rank], network, edges, meetings, places)
+    RankBuilder(job_, step, rank, first_slot_[rank], states_[rank], network, edges, meetings,
+                places)
         .build(step.is_first);
   }
   network.first_of_rank.push_back(static_cast<std::uint32_t>(network.nodes.size()));

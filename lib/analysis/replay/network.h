@@ -87,7 +87,7 @@ struct StepNetwork {
   std::vector<NetworkNode> nodes;
   std::vector<std::uint32_t> first_edge;  // of each node, and the end
   std::vector<NetworkEdge> edges;
-  std::vector<std::uint32_t> order;  // all nodes, each after what it waits for
+  std::vector<std::uint32_t> order;          // all nodes, each after what it waits for
   std::vector<std::uint32_t> first_of_rank;  // ranks' nodes are together; then come the meetings
   std::vector<SlotNode> starts;              // nodes of kind start that have a slot
   std::vector<SlotNode> last;                // what the slots are after the step

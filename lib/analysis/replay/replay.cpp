@@ -64,13 +64,18 @@ namespace {
 
 PathClass class_of(const NetworkNode& node, const JobWork& job) {
   switch (node.kind) {
-    case MomentKind::compute: return PathClass::compute;
-    case MomentKind::copy: return PathClass::copy;
-    case MomentKind::loader: return PathClass::loader;
-    case MomentKind::lone: return PathClass::lone;
+    case MomentKind::compute:
+      return PathClass::compute;
+    case MomentKind::copy:
+      return PathClass::copy;
+    case MomentKind::loader:
+      return PathClass::loader;
+    case MomentKind::lone:
+      return PathClass::lone;
     case MomentKind::meeting:
       return job.meetings[node.place].is_message ? PathClass::message : PathClass::collective;
-    default: return PathClass::launch;
+    default:
+      return PathClass::launch;
   }
 }
 
@@ -82,10 +87,11 @@ std::vector<PathPiece> Replay::path(const StepNetwork& network, const JobWork& j
                        std::int64_t recorded_end_ns) {
     const std::int64_t ns = length_ns(time);
     if (ns > 0)
-      pieces.push_back({what, node.rank, node.label, time, {recorded_end_ns - ns, recorded_end_ns}});
+      pieces.push_back(
+          {what, node.rank, node.label, time, {recorded_end_ns - ns, recorded_end_ns}});
   };
-  std::uint32_t at = *std::ranges::max_element(
-      network.ends, {}, [&](std::uint32_t node) { return first_[node]; });
+  std::uint32_t at =
+      *std::ranges::max_element(network.ends, {}, [&](std::uint32_t node) { return first_[node]; });
   while (network.nodes[at].kind != MomentKind::start) {
     const NetworkNode& node = network.nodes[at];
     const std::int64_t began_ns = first_[at] - node.duration_ns;

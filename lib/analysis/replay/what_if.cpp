@@ -81,14 +81,21 @@ class StepRepair {
  private:
   void apply(const Repair& repair, Variant variant) {
     switch (repair.kind) {
-      case Kind::rank: return apply_rank(repair, variant);
-      case Kind::stage: return apply_stage(repair, variant);
+      case Kind::rank:
+        return apply_rank(repair, variant);
+      case Kind::stage:
+        return apply_stage(repair, variant);
       case Kind::link:
-      case Kind::group: return apply_meeting(repair, variant);
-      case Kind::loader: return free_if([](const NetworkNode& node) { return node.kind == MomentKind::loader; });
-      case Kind::launch: return free_if([](const NetworkNode& node) { return node.kind == MomentKind::host; });
-      case Kind::kernel: return apply_kernel(repair);
-      default: return free_communication(repair);
+      case Kind::group:
+        return apply_meeting(repair, variant);
+      case Kind::loader:
+        return free_if([](const NetworkNode& node) { return node.kind == MomentKind::loader; });
+      case Kind::launch:
+        return free_if([](const NetworkNode& node) { return node.kind == MomentKind::host; });
+      case Kind::kernel:
+        return apply_kernel(repair);
+      default:
+        return free_communication(repair);
     }
   }
   template <typename Is>
@@ -113,8 +120,8 @@ class StepRepair {
       if (const LikeTimes* const like = likes_.of_mates(i)) replace(i, value_of(*like, variant));
     const StepLikes::HostTime& host = likes_.host_of(rank->second);
     if (host.own_ns == 0 || host.mates.median_ns == kNotGiven) return;
-    const double part = static_cast<double>(value_of(host.mates, variant)) /
-                        static_cast<double>(host.own_ns);
+    const double part =
+        static_cast<double>(value_of(host.mates, variant)) / static_cast<double>(host.own_ns);
     for (std::uint32_t i = network_.first_of_rank[rank->second];
          i < network_.first_of_rank[rank->second + 1]; ++i)
       if (const NetworkNode& node = network_.nodes[i]; node.kind == MomentKind::host)
@@ -134,7 +141,8 @@ class StepRepair {
   void apply_meeting(const Repair& repair, Variant variant) {
     for (std::uint32_t i = network_.first_of_rank.back(); i < network_.nodes.size(); ++i)
       if (is_of(repair, facts_.job.meetings[network_.nodes[i].place]))
-        if (const LikeTimes* const like = likes_.of_meetings(i)) replace(i, value_of(*like, variant));
+        if (const LikeTimes* const like = likes_.of_meetings(i))
+          replace(i, value_of(*like, variant));
   }
   void apply_kernel(const Repair& repair) {
     std::unordered_map<std::uint32_t, bool> matches;
@@ -144,7 +152,8 @@ class StepRepair {
       const auto [found, is_new] = matches.try_emplace(node.label);
       if (is_new) found->second = repair.names->found_in(facts_.run.labels.name(node.label));
       if (found->second)
-        replace(i, static_cast<std::int64_t>(static_cast<double>(node.duration_ns) * (1 + repair.change)));
+        replace(i, static_cast<std::int64_t>(static_cast<double>(node.duration_ns) *
+                                             (1 + repair.change)));
     }
   }
   void free_communication(const Repair& repair) {
@@ -169,10 +178,10 @@ class StepRepair {
 
 // The time of candidates beyond that of those like them, over all steps.
 struct Survey {
-  std::map<std::uint32_t, std::int64_t> ranks;        // index
-  std::map<std::uint32_t, std::int64_t> across;       // beyond the other stages, by rank
-  std::map<std::uint32_t, std::int64_t> links;   // number in JobWork
-  std::map<std::uint32_t, std::int64_t> groups;  // likewise
+  std::map<std::uint32_t, std::int64_t> ranks;    // index
+  std::map<std::uint32_t, std::int64_t> across;   // beyond the other stages, by rank
+  std::map<std::uint32_t, std::int64_t> links;    // number in JobWork
+  std::map<std::uint32_t, std::int64_t> groups;   // likewise
   std::map<std::uint32_t, std::int64_t> kernels;  // label: their time
   std::set<Axis> axes;
   bool has_loader = false;
@@ -258,7 +267,8 @@ std::vector<Repair> removals(const JobFacts& facts, const Survey& survey) {
     for (const Axis axis : survey.axes) found.push_back({Kind::axis, {}, axis});
   found.push_back({Kind::launch});
   std::map<std::string, std::int64_t> names;
-  for (const auto& [label, ns] : survey.kernels) names[std::string(facts.run.labels.name(label))] += ns;
+  for (const auto& [label, ns] : survey.kernels)
+    names[std::string(facts.run.labels.name(label))] += ns;
   std::vector<std::pair<std::int64_t, Repair>> kernels;
   append_largest(names, 0, kMostKernels, kernels, [](const std::string& name) {
     Repair repair{Kind::kernel};
@@ -274,8 +284,7 @@ std::vector<Repair> removals(const JobFacts& facts, const Survey& survey) {
 // The steps of a job, replayed as often as needed.
 class JobReplay {
  public:
-  JobReplay(const Run& run, const JobWork& job)
-      : facts_(find_facts(run, job)), maker_(run, job) {}
+  JobReplay(const Run& run, const JobWork& job) : facts_(find_facts(run, job)), maker_(run, job) {}
 
   const JobFacts& facts() const { return facts_; }
   const std::vector<JobStep>& steps() const { return maker_.steps(); }
@@ -323,7 +332,7 @@ class GainMaker {
   GainMaker(std::vector<std::int64_t> base, std::int64_t residual_ns, std::size_t parts)
       : base_(std::move(base)),
         residual_ns_(residual_ns),
-        parts_(static_cast<std::int64_t>(std::max<std::size_t>(parts, 1) )) {}
+        parts_(static_cast<std::int64_t>(std::max<std::size_t>(parts, 1))) {}
 
   Gain make(const Scenario& scenario, const std::vector<std::int64_t>& steps) const {
     const auto count = static_cast<std::int64_t>(base_.size()) * parts_;
@@ -334,7 +343,8 @@ class GainMaker {
     for (std::size_t i = 0; i < steps.size(); ++i) each.push_back((base_[i] - steps[i]) / parts_);
     std::ranges::sort(each);
     gain.least_ns = std::min(each[(each.size() - 1) / 4], gain.gain_ns - residual_ns_);
-    gain.most_ns = std::max(each[each.size() - 1 - (each.size() - 1) / 4], gain.gain_ns + residual_ns_);
+    gain.most_ns =
+        std::max(each[each.size() - 1 - (each.size() - 1) / 4], gain.gain_ns + residual_ns_);
     return gain;
   }
   void widen(Gain& gain, const std::vector<std::int64_t>& steps) const {
@@ -357,18 +367,20 @@ std::string list_of(const std::vector<std::int64_t>& numbers) {
 // Returns why nothing can be said of the whole job; empty if something can.
 std::string find_refusal(const Run& run, const JobWork& job) {
   const Mesh& mesh = find_mesh(run);
-  const bool has_work = std::ranges::any_of(
-      job.ranks, [](const RankWork& rank) { return !rank.pieces.empty(); });
+  const bool has_work =
+      std::ranges::any_of(job.ranks, [](const RankWork& rank) { return !rank.pieces.empty(); });
   if (!has_work) return "these traces hold no work of devices, which is what is replayed";
   if (!mesh.missing.empty())
-    return fmt::format("rank{} {} of the job {} not in these traces, so what the others wait for is "
-                       "not known: record all ranks",
-                       mesh.missing.size() == 1 ? "" : "s", list_of(mesh.missing),
-                       mesh.missing.size() == 1 ? "is" : "are");
+    return fmt::format(
+        "rank{} {} of the job {} not in these traces, so what the others wait for is "
+        "not known: record all ranks",
+        mesh.missing.size() == 1 ? "" : "s", list_of(mesh.missing),
+        mesh.missing.size() == 1 ? "is" : "are");
   if (job.coverage() < kLeastCoverage)
-    return fmt::format("the partners of {:.1f} % of the time in communication are not known (most "
-                       "of it in '{}'), so that waiting would be taken for work",
-                       100 * (1 - job.coverage()), job.unknown.front().first);
+    return fmt::format(
+        "the partners of {:.1f} % of the time in communication are not known (most "
+        "of it in '{}'), so that waiting would be taken for work",
+        100 * (1 - job.coverage()), job.unknown.front().first);
   if (!run.common_clock)
     return "the clocks of the ranks could not be brought together (see trace-stats info)";
   return "";
@@ -388,9 +400,9 @@ WhatIf find_what_if(const Run& run, const WhatIfRequest& request) {
   Survey survey;
   found.path_work_ns.resize(ranks);
   std::int64_t recorded_ns = 0;
-  const std::vector<std::int64_t> base = replays.replay(
-      {{}}, [&](const JobStep& step, const StepNetwork& network, const StepLikes& likes,
-                const Replay& replay) {
+  const std::vector<std::int64_t> base =
+      replays.replay({{}}, [&](const JobStep& step, const StepNetwork& network,
+                               const StepLikes& likes, const Replay& replay) {
         if (!step.counted) return;
         survey.add(replays.facts(), network, likes);
         for (const Step& own : step.of_rank) recorded_ns += length_ns(own.time);
@@ -424,7 +436,8 @@ WhatIf find_what_if(const Run& run, const WhatIfRequest& request) {
   } else {
     odd = odd_ones(replays.facts(), survey, sum(base) / static_cast<std::int64_t>(ranks));
     for (const Repair& repair : odd) scenarios.push_back({{repair}});
-    for (const Repair& repair : request.others ? *request.others : removals(replays.facts(), survey))
+    for (const Repair& repair :
+         request.others ? *request.others : removals(replays.facts(), survey))
       scenarios.push_back({{repair}});
     if (request.others) odd.clear();
     if (odd.size() > kMostInPairs) odd.resize(kMostInPairs);
@@ -445,7 +458,7 @@ WhatIf find_what_if(const Run& run, const WhatIfRequest& request) {
     if (std::ranges::any_of(gain.repairs,
                             [](const Repair& repair) { return is_like_others(repair.kind); }))
       for (int n = 0; n < 2; ++n) gains.widen(gain, times[variant++]);
-    (!request.set.empty()        ? found.asked
+    (!request.set.empty()       ? found.asked
      : gain.repairs.size() == 1 ? found.singles
                                 : found.pairs)
         .push_back(std::move(gain));
@@ -459,16 +472,15 @@ namespace {
 
 std::string_view kind_word(Kind kind) {
   constexpr std::array<std::string_view, 11> kWords{
-      "rank",       "stage",       "link",     "group", "loader", "communication",
-      "collectives", "messages", "axis",  "launch", "kernel"};
+      "rank",        "stage",    "link", "group",  "loader", "communication",
+      "collectives", "messages", "axis", "launch", "kernel"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t from = text.find_first_not_of(' ');
-  return from == std::string_view::npos
-             ? std::string_view()
-             : text.substr(from, text.find_last_not_of(' ') - from + 1);
+  return from == std::string_view::npos ? std::string_view()
+                                        : text.substr(from, text.find_last_not_of(' ') - from + 1);
 }
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
@@ -482,7 +494,8 @@ std::string_view trimmed(std::string_view text) {
 double parse_change(std::string_view text, std::string_view value) {
   if (value == "0") return -1;
   if (value.size() > 2 && value.front() == '-' && value.back() == '%')
-    if (const auto percent = parse_number(value.substr(1, value.size() - 2)); percent && *percent <= 100)
+    if (const auto percent = parse_number(value.substr(1, value.size() - 2));
+        percent && *percent <= 100)
       return -static_cast<double>(*percent) / 100;
   refuse(text, "a kernel's time becomes less by -0% to -100%");
 }
@@ -529,7 +542,8 @@ Repair Repair::parse(std::string_view text) {
       return repair;
     }
   if (value != "0" || !of.empty()) refuse(text, "it can be 0 alone");
-  for (const Kind kind : {Kind::loader, Kind::communication, Kind::collectives, Kind::messages, Kind::launch})
+  for (const Kind kind :
+       {Kind::loader, Kind::communication, Kind::collectives, Kind::messages, Kind::launch})
     if (word == kind_word(kind)) {
       repair.kind = kind;
       return repair;
@@ -545,13 +559,18 @@ Repair Repair::parse(std::string_view text) {
 
 std::string Repair::text() const {
   switch (kind) {
-    case Kind::link: return fmt::format("link {}-{} = median", ranks[0], ranks[1]);
+    case Kind::link:
+      return fmt::format("link {}-{} = median", ranks[0], ranks[1]);
     case Kind::rank:
     case Kind::stage:
-    case Kind::group: return fmt::format("{} {} = median", kind_word(kind), list_of(ranks));
-    case Kind::kernel: return fmt::format("kernel {} = {:.0f}%", names->expression(), 100 * change);
-    case Kind::axis: return fmt::format("{} = 0", to_string(axis));
-    default: return fmt::format("{} = 0", kind_word(kind));
+    case Kind::group:
+      return fmt::format("{} {} = median", kind_word(kind), list_of(ranks));
+    case Kind::kernel:
+      return fmt::format("kernel {} = {:.0f}%", names->expression(), 100 * change);
+    case Kind::axis:
+      return fmt::format("{} = 0", to_string(axis));
+    default:
+      return fmt::format("{} = 0", kind_word(kind));
   }
 }
 

@@ -3,8 +3,6 @@
 #pragma once
 
 #include "analysis/account/gap_reasons.h"
-#include "analysis/replay/what_if.h"
-#include "analysis/mesh/mesh.h"
 #include "analysis/report.h"
 #include "analysis/snapshots/memory_files.h"
 #include "analysis/verdict/verdict.h"
@@ -304,23 +302,5 @@ Report tree_report(const Run& run, const TreeReportOptions& options);
 // it, so the numbers add up to all time; what is deeper than 512 frames belongs to the last of
 // them.
 std::string folded_stacks(const Run& run, const TreeReportOptions& options);
-
-// `trace-stats what-if`: shows what the job would gain if operations were as fast as their like.
-struct WhatIfOptions {
-  std::vector<NumberRange> without_steps = {};
-};
-// Throws Error for a coarse time line that lacks operations.
-Report what_if_report(const Run& run, const WhatIfOptions& options);
-
-// The same for a job whose ranks recorded their devices: it is replayed.
-Report replay_report(const Run& run, const WhatIfRequest& request);
-// `trace-stats mesh`: shows how the ranks of a job share its work, and what their groups exchange.
-Report mesh_report(const Run& run);
-// Adds what is missing of a mesh, and why it is doubtful.
-void note_mesh(const Mesh& mesh, Report& report);
-
-// `trace-stats bubbles`: shows what the ranks and stages of a job spend steps on, and what they wait
-// for.
-Report bubbles_report(const Run& run);
 
 }  // namespace traceloom

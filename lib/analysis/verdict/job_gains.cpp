@@ -34,10 +34,18 @@ JobGains find_job_gains(const Run& run, const std::string& kernel) {
   for (const Gain& gain : found.singles) {
     const std::int64_t ns = std::max<std::int64_t>(gain.gain_ns, 0);
     switch (gain.repairs.front().kind) {
-      case Kind::loader: gains.loader_ns = ns; break;
-      case Kind::communication: gains.communication_ns = ns; break;
-      case Kind::launch: gains.launch_ns = ns; break;
-      case Kind::kernel: gains.kernel_ns = ns; break;
+      case Kind::loader:
+        gains.loader_ns = ns;
+        break;
+      case Kind::communication:
+        gains.communication_ns = ns;
+        break;
+      case Kind::launch:
+        gains.launch_ns = ns;
+        break;
+      case Kind::kernel:
+        gains.kernel_ns = ns;
+        break;
       default:
         if (!gains.oddest && gain.least_ns > 0) gains.oddest = gain;
     }
@@ -48,10 +56,14 @@ JobGains find_job_gains(const Run& run, const std::string& kernel) {
 std::string odd_words(const Repair& repair) {
   const std::string ranks = ranks_words(repair.ranks, RankStyle::named);
   switch (repair.kind) {
-    case Repair::Kind::stage: return fmt::format("stage {}", repair.ranks.front());
-    case Repair::Kind::link: return "the link of " + ranks;
-    case Repair::Kind::group: return "the group of " + ranks;
-    default: return ranks;
+    case Repair::Kind::stage:
+      return fmt::format("stage {}", repair.ranks.front());
+    case Repair::Kind::link:
+      return "the link of " + ranks;
+    case Repair::Kind::group:
+      return "the group of " + ranks;
+    default:
+      return ranks;
   }
 }
 

@@ -23,8 +23,8 @@ struct JobGains {
   std::int64_t loader_ns = 0;
   std::int64_t communication_ns = 0;
   std::int64_t launch_ns = 0;
-  std::int64_t kernel_ns = 0;           // without that kernel
-  std::optional<Gain> oddest = {};      // the rank, stage, link or group that gains most
+  std::int64_t kernel_ns = 0;       // without that kernel
+  std::optional<Gain> oddest = {};  // the rank, stage, link or group that gains most
 };
 
 JobGains find_job_gains(const Run& run, const std::string& kernel);

@@ -166,11 +166,11 @@ Cure odd_cure(const Findings& found) {
     case Repair::Kind::group:
       return {fmt::format("look at {}: hosts, network, routing", words), "what-if"};
     default:
-      return {found.straggler.rank == odd.ranks.front()
-                  ? fmt::format("look at {} first (cause: {})", words,
-                                to_string(found.straggler.cause))
-                  : fmt::format("look at {} first", words),
-              "what-if"};
+      return {
+          found.straggler.rank == odd.ranks.front()
+              ? fmt::format("look at {} first (cause: {})", words, to_string(found.straggler.cause))
+              : fmt::format("look at {} first", words),
+          "what-if"};
   }
 }
 

@@ -26,7 +26,7 @@ struct RankExchanges {
   ExchangeTimes collectives;
   ExchangeTimes messages;
   Intervals alone;  // in collectives that no other rank has, though their group has further ranks
-  std::size_t sent = 0;      // messages with both ends
+  std::size_t sent = 0;  // messages with both ends
   std::size_t received = 0;
 };
 

@@ -48,7 +48,7 @@ struct FileEvidence {
   std::set<NotedGroup> groups;                   // of its rank, or of all ranks of a merge
   // The machine of each rank in a merge: host_name. The key is -1 where it is that of all ranks.
   std::map<std::int64_t, std::string> hosts;
-  std::optional<std::int64_t> top_level_rank;    // global_rank next to traceEvents
+  std::optional<std::int64_t> top_level_rank;     // global_rank next to traceEvents
   std::optional<std::int64_t> top_level_sync_us;  // clock_sync_timestamp_us next to traceEvents
   // Unix nanoseconds of ts 0: baseTimeNanoseconds (Kineto's, otherwise VizTracer's), otherwise
   // beginningOfTime (clang).
@@ -72,10 +72,10 @@ struct FileEvidence {
 
   // For other processes: see team/wire.h.
   auto wired() {
-    return std::tie(rank_marks, syncs, error_bounds, operation_rows, sync_marks, recorder, distributed_rank,
-                    world_size, devices, merged_world_size, groups, hosts, top_level_rank, top_level_sync_us,
-                    base_ns, is_beside_rank, is_torch, collectives, tally, threads, cycles, inputs,
-                    filter, merged_by, problems);
+    return std::tie(rank_marks, syncs, error_bounds, operation_rows, sync_marks, recorder,
+                    distributed_rank, world_size, devices, merged_world_size, groups, hosts,
+                    top_level_rank, top_level_sync_us, base_ns, is_beside_rank, is_torch,
+                    collectives, tally, threads, cycles, inputs, filter, merged_by, problems);
   }
 
   // Adds metadata and clock syncs; any other event costs one or two comparisons.

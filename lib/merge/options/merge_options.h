@@ -194,7 +194,7 @@ MergeFormat format_of_name(std::string_view path);
 
 // A row that no input has: what an analysis found, or what files beside the traces say.
 struct AddedEvent {
-  std::int64_t start_ns = 0;  // on the common clock
+  std::int64_t start_ns = 0;                     // on the common clock
   std::optional<std::int64_t> duration_ns = {};  // a slice; without it a counter
   std::string name = {};
   std::string args = {};  // JSON
@@ -218,10 +218,10 @@ struct MergeOptions {
   std::size_t max_tracks = kMostTracks;
   std::size_t max_open_begins = kMostOpenBegins;
   PlanOptions plan = {};
-  MergeFilter filter = {};  // what is kept
+  MergeFilter filter = {};           // what is kept
   std::vector<AddedRow> added = {};  // written after the inputs' events
-  bool dry_run = false;     // report what would be done, and write nothing
-  bool keep_going = false;  // leave out an input that is no trace instead of stopping
+  bool dry_run = false;              // report what would be done, and write nothing
+  bool keep_going = false;           // leave out an input that is no trace instead of stopping
   // Surveys all inputs before it writes, even if samples of them would be enough. The same bytes
   // come out, slower; for tests and comparisons.
   bool always_survey = false;

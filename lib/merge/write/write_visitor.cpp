@@ -230,9 +230,8 @@ void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
 
 std::uint64_t WriteVisitor::add_row(const AddedRow& row) {
   const std::vector<OutputProcess>& processes = plan_.tracks.processes();
-  const auto process = std::ranges::find_if(processes, [&](const OutputProcess& one) {
-    return one.rank == row.rank && one.is_main;
-  });
+  const auto process = std::ranges::find_if(
+      processes, [&](const OutputProcess& one) { return one.rank == row.rank && one.is_main; });
   if (process == processes.end() || !plan_.writes(row.rank)) return 0;
   // Below the numbers that folded threads get (track_plan.h), and above those of Linux.
   constexpr std::uint32_t kFirstTid = 9'999'000;
@@ -244,7 +243,8 @@ std::uint64_t WriteVisitor::add_row(const AddedRow& row) {
   const std::int64_t base_ns =
       clock == plan_.files.end()
           ? 0
-          : plan_.surveys[static_cast<std::size_t>(clock - plan_.files.begin())].evidence.base_ns.value_or(0);
+          : plan_.surveys[static_cast<std::size_t>(clock - plan_.files.begin())]
+                .evidence.base_ns.value_or(0);
   std::uint64_t written = 0;
   EventBlock block;
   std::string text;
@@ -253,18 +253,19 @@ std::uint64_t WriteVisitor::add_row(const AddedRow& row) {
   };
   const std::string where = fmt::format(R"("pid":{},"tid":{})", process->pid, tid);
   if (!row.name.empty())
-    text = fmt::format(",\n{{\"name\":\"thread_name\",\"ph\":\"M\",{},\"args\":{{\"name\":{}}}}}", where,
-                     json_string(row.name));
+    text = fmt::format(",\n{{\"name\":\"thread_name\",\"ph\":\"M\",{},\"args\":{{\"name\":{}}}}}",
+                       where, json_string(row.name));
   output_.write(text);
   for (const AddedEvent& event : row.events) {
     std::int64_t start_ns = event.start_ns - plan_.origin_ns;
-    if (row.is_own_time && (clock == plan_.files.end() ||
-                            !clock->times.map(event.start_ns - base_ns, start_ns)))
+    if (row.is_own_time &&
+        (clock == plan_.files.end() || !clock->times.map(event.start_ns - base_ns, start_ns)))
       continue;
     if (start_ns < 0) continue;
     ++written;
-    text = fmt::format(R"(,{}{{"name":{},"cat":{},"ph":"{}",{},"ts":)", '\n', json_string(event.name),
-                       json_string(row.category), event.duration_ns ? 'X' : 'C', where);
+    text =
+        fmt::format(R"(,{}{{"name":{},"cat":{},"ph":"{}",{},"ts":)", '\n', json_string(event.name),
+                    json_string(row.category), event.duration_ns ? 'X' : 'C', where);
     append_microseconds(text, start_ns);
     if (event.duration_ns) append_microseconds(text += R"(,"dur":)", *event.duration_ns);
     text += fmt::format(R"(,"args":{}}})", event.args.empty() ? "{}" : event.args);

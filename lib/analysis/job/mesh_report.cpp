@@ -1,7 +1,7 @@
+#include "analysis/job/job_reports.h"
 #include "analysis/mesh/mesh.h"
 #include "analysis/mesh/pipeline.h"
 #include "analysis/numbers.h"
-#include "analysis/reports/reports.h"
 #include "output/json_writer.h"
 #include "table/columns.h"
 
@@ -160,10 +160,9 @@ Report mesh_report(const Run& run) {
 
 void note_mesh(const Mesh& mesh, Report& report) {
   if (!mesh.missing.empty())
-    report.notes.push_back(
-        fmt::format("no trace of {}: what is said of groups and stages is without {}",
-                    ranks_words(mesh.missing, RankStyle::sentence),
-                    mesh.missing.size() == 1 ? "it" : "them"));
+    report.notes.push_back(fmt::format(
+        "no trace of {}: what is said of groups and stages is without {}",
+        ranks_words(mesh.missing, RankStyle::sentence), mesh.missing.size() == 1 ? "it" : "them"));
   for (const std::string& doubt : mesh.doubts)
     report.notes.push_back(fmt::format("the mesh is doubtful: {}", doubt));
 }

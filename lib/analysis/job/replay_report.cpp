@@ -1,5 +1,5 @@
+#include "analysis/job/job_reports.h"
 #include "analysis/replay/what_if.h"
-#include "analysis/reports/reports.h"
 #include "analysis/verdict/verdict_words.h"
 #include "base/arithmetic.h"
 #include "base/units.h"
@@ -20,7 +20,7 @@ using Kind = Repair::Kind;
 using enum ColumnKind;
 using enum Readers;
 
-constexpr double kWorthNaming = 0.01;   // part of the step
+constexpr double kWorthNaming = 0.01;  // part of the step
 constexpr double kWorthShowing = 0.001;
 constexpr std::size_t kMostRows = 12;
 constexpr std::array<std::string_view, kPathClassCount> kPathNames{
@@ -29,18 +29,28 @@ constexpr std::array<std::string_view, kPathClassCount> kPathNames{
 std::string words_of(const Repair& repair) {
   const std::string ranks = ranks_words(repair.ranks, RankStyle::named);
   switch (repair.kind) {
-    case Kind::rank: return ranks + " like the others of its stage";
-    case Kind::stage: return fmt::format("stage {} like the other stages", repair.ranks[0]);
+    case Kind::rank:
+      return ranks + " like the others of its stage";
+    case Kind::stage:
+      return fmt::format("stage {} like the other stages", repair.ranks[0]);
     case Kind::link:
       return fmt::format("link {}-{} like the other links", repair.ranks[0], repair.ranks[1]);
-    case Kind::group: return fmt::format("group of {} like the others of its kind", ranks);
-    case Kind::loader: return "no waiting for data";
-    case Kind::communication: return "all communication in no time";
-    case Kind::collectives: return "collectives in no time";
-    case Kind::messages: return "messages in no time";
-    case Kind::axis: return fmt::format("collectives of {} in no time", to_string(repair.axis));
-    case Kind::launch: return "launches in no time";
-    case Kind::kernel: break;
+    case Kind::group:
+      return fmt::format("group of {} like the others of its kind", ranks);
+    case Kind::loader:
+      return "no waiting for data";
+    case Kind::communication:
+      return "all communication in no time";
+    case Kind::collectives:
+      return "collectives in no time";
+    case Kind::messages:
+      return "messages in no time";
+    case Kind::axis:
+      return fmt::format("collectives of {} in no time", to_string(repair.axis));
+    case Kind::launch:
+      return "launches in no time";
+    case Kind::kernel:
+      break;
   }
   return fmt::format("{} {:.0f} % faster", one_line(repair.name()), -100 * repair.change);
 }
@@ -116,7 +126,8 @@ std::string headline(const WhatIf& found) {
     return gain.repairs.front().kind <= Kind::group &&
            ratio(gain.gain_ns, found.replayed_ns) >= kWorthNaming && gain.least_ns > 0;
   });
-  if (like != found.singles.end()) return "The most by one repair: " + gain_words(found, *like) + ".";
+  if (like != found.singles.end())
+    return "The most by one repair: " + gain_words(found, *like) + ".";
   return "No rank, stage, link or group holds up the job by 1 % of its step beyond those like it.";
 }
 
@@ -127,12 +138,12 @@ Report replay_report(const Run& run, const WhatIfRequest& request) {
   Report report("what-if", run);
   report.headline.push_back(headline(found));
   report.values.emplace_back("answer", json_object([&](JsonWriter& json) {
-    json.member("refusal", found.refusal);
-    json.member("steps", found.steps);
-    json.member("step_ns", found.step_ns);
-    json.member("replayed_ns", found.replayed_ns);
-    json.member("coverage", found.coverage);
-  }));
+                               json.member("refusal", found.refusal);
+                               json.member("steps", found.steps);
+                               json.member("step_ns", found.step_ns);
+                               json.member("replayed_ns", found.replayed_ns);
+                               json.member("coverage", found.coverage);
+                             }));
   if (!found.refusal.empty()) return report;
   std::vector<Gain> gains = request.set.empty() ? found.singles : found.asked;
   std::size_t shown = 0;
@@ -141,14 +152,16 @@ Report replay_report(const Run& run, const WhatIfRequest& request) {
   report.tables.push_back({"rows", "", gain_table(found, gains, false)});
   report.tables.back().most_for_people = std::clamp<std::size_t>(shown, 1, kMostRows);
   if (!found.pairs.empty()) {
-    report.tables.push_back({"pairs", "Two repairs together", gain_table(found, found.pairs, true)});
+    report.tables.push_back(
+        {"pairs", "Two repairs together", gain_table(found, found.pairs, true)});
     report.tables.back().most_for_people = 3;
   }
   report.tables.push_back({"path", "The longest way through a mean step", path_table(found)});
-  report.notes.push_back(fmt::format(
-      "replayed {}: {} a step, recorded {}; the ranks of {:.1f} % of the time in communication are known",
-      count_of(found.steps, "step"), format_duration(found.replayed_ns),
-      format_duration(found.step_ns), 100 * found.coverage));
+  report.notes.push_back(
+      fmt::format("replayed {}: {} a step, recorded {}; the ranks of {:.1f} % of the time in "
+                  "communication are known",
+                  count_of(found.steps, "step"), format_duration(found.replayed_ns),
+                  format_duration(found.step_ns), 100 * found.coverage));
   if (found.launches_share < kLeastCoverage)
     report.notes.push_back(
         fmt::format("the launches of {:.1f} % of the device work are not known: what the host and "

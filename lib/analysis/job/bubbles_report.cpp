@@ -1,6 +1,6 @@
+#include "analysis/job/job_reports.h"
 #include "analysis/mesh/bubbles.h"
 #include "analysis/mesh/slow_parts.h"
-#include "analysis/reports/reports.h"
 #include "output/json_writer.h"
 #include "table/columns.h"
 
@@ -68,8 +68,8 @@ struct LinkRow {
     add_to(bytes, message.bytes);
     add_to(transfer_ns, message.transfer_ns);
     for (const CollectivePart* const part : {&message.sent, &message.received})
-      add_to(wait_ns, std::max<std::int64_t>(
-                          part->end_ns - part->start_ns - message.transfer_ns, 0));
+      add_to(wait_ns,
+             std::max<std::int64_t>(part->end_ns - part->start_ns - message.transfer_ns, 0));
     inferred = inferred || message.is_inferred;
   }
 };
@@ -98,8 +98,7 @@ Table links_table(const Run& run, const Mesh& mesh) {
       {"to_stage", "To stage", count, some, [=](auto& of) { return stage_of(of.to); }},
       {"count", "Messages", count, &Row::count},
       {"bytes", "Bytes", bytes, most, [](auto& of) { return cell_if(of.bytes > 0, of.bytes); }},
-      {"mean_transfer_ns", "Moving", duration,
-       [](auto& of) { return of.transfer_ns / of.count; }},
+      {"mean_transfer_ns", "Moving", duration, [](auto& of) { return of.transfer_ns / of.count; }},
       {"mean_wait_ns", "Waiting", duration, [](auto& of) { return of.wait_ns / of.count; }},
       {"gbps", "GB/s", number,
        [](auto& of) {
@@ -203,8 +202,7 @@ std::string parts_line(const Bubbles& found) {
   const std::optional<double> waiting = found.all.waiting_share();
   return fmt::format("A mean step takes {}: {} computing, {} bubble, {}.",
                      format_duration(found.all.step_ns()),
-                     percent(found.all.share(StepPart::compute)),
-                     percent(found.all.bubble_share()),
+                     percent(found.all.share(StepPart::compute)), percent(found.all.bubble_share()),
                      waiting ? percent(*waiting) + " waiting" : "waiting not known");
 }
 

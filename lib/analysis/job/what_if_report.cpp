@@ -1,6 +1,6 @@
 #include "analysis/coarse/replay.h"
+#include "analysis/job/job_reports.h"
 #include "analysis/numbers.h"
-#include "analysis/reports/reports.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 #include "table/columns.h"
@@ -180,12 +180,9 @@ void add_values(const SlowdownFigures& figures, Report& report) {
 
 }  // namespace
 
-Report what_if_report(const Run& run, const WhatIfOptions& options) {
+Report what_if_report(const Run& run, const WhatIfOptions& options, const WhatIfRequest& request) {
+  if (!is_coarse(run)) return replay_report(run, request);
   Report report("what-if", run);
-  if (!is_coarse(run)) {
-    report.notes.emplace_back("no coarse time line of a job: there is nothing to replay");
-    return report;
-  }
   const TimeLine line = read_time_line(run, options.without_steps);
   const SlowdownFigures figures = measure_slowdowns(line, run.files.front().path, run.threads);
   add_headline(line, figures, report);
