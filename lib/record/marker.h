@@ -4,8 +4,8 @@
 //   static const Marker forward("forward", "model");
 //   { Scope scope(forward); loss = model(batch); }   // a duration
 //   forward.instant();                               // a moment
-//   static const Marker reduce("nccl:all_reduce", "comm", "bytes,dtype");
-//   { Scope scope(reduce, 1 << 20, "bf16"); ... }    // a duration with arguments
+//   static const Marker reduce("mpi:all_reduce", "comm", "bytes,dtype");
+//   { ScopeWith scope(reduce, 1 << 20, "bf16"); ... }   // a duration with arguments
 //   request.async_begin(id); request.async_end(id);  // a duration that others of it may overlap
 //   static const Counter memory("memory", "mem", {"used", "free"});
 //   memory.record(used, free);
@@ -153,48 +153,49 @@ class Marker {
 // It may end in another thread than it began in, and is shown in the one where it ends.
 class Scope {
  public:
-  // Values are integers, floating numbers, or texts, of which 30 bytes count: one for each name of
-  // the marker's arguments, in their order.
-  template <typename... Values>
-  explicit Scope(const Marker& marker, const Values&... values) noexcept
-      : span_(detail::begin(marker.site())) {
-    if constexpr (sizeof...(values) > 0) args(values...);
-  }
-  ~Scope() { end(); }
-  Scope(Scope&& other) noexcept
-      : span_(std::exchange(other.span_, {})), arg_count_(other.arg_count_) {
-    for (std::uint32_t i = 0; i < arg_count_; ++i) args_[i] = other.args_[i];
-  }
+  explicit Scope(const Marker& marker) noexcept : span_(detail::begin(marker.site())) {}
+  ~Scope() { detail::end(span_); }
+  Scope(Scope&& other) noexcept : span_(std::exchange(other.span_, {})) {}
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 
-  // Gives it all its arguments, which may be known only now.
+  // Arguments may be given, as to ScopeWith.
   template <typename... Values>
-  void args(const Values&... values) noexcept {
-    static_assert(sizeof...(values) <= detail::kMostArgs);
-    if (span_.begin_ticks == 0) return;
-    arg_count_ = 0;
-    ((args_[arg_count_++] = detail::arg_of(values)), ...);
-  }
-  void finish() noexcept {
-    end();
+  void finish(const Values&... values) noexcept {
+    const detail::Arg args[] = {detail::arg_of(values)..., {}};
+    if constexpr (sizeof...(values) == 0)
+      detail::end(span_);
+    else
+      detail::end_with(span_, args, sizeof...(values));
     span_ = {};
   }
   // Cancels the scope: nothing is recorded. A long-running marker stays open.
   void abandon() noexcept { span_ = {}; }
 
  private:
-  void end() const noexcept {
-    if (arg_count_ == 0)
-      detail::end(span_);
-    else
-      detail::end_with(span_, args_, arg_count_);
-  }
-
   detail::OpenSpan span_;
-  std::uint32_t arg_count_ = 0;
-  detail::Arg args_[detail::kMostArgs];  // the first arg_count_ have values
 };
+
+// The same with a value for each argument of the marker: integers, floating numbers, or texts, of
+// which 30 bytes count.
+template <std::size_t Count>
+class ScopeWith {
+ public:
+  template <typename... Values>
+  explicit ScopeWith(const Marker& marker, const Values&... values) noexcept
+      : args_{detail::arg_of(values)...}, span_(detail::begin(marker.site())) {
+    static_assert(Count <= detail::kMostArgs);
+  }
+  ~ScopeWith() { detail::end_with(span_, args_, Count); }
+  ScopeWith(const ScopeWith&) = delete;
+  ScopeWith& operator=(const ScopeWith&) = delete;
+
+ private:
+  detail::Arg args_[Count];
+  detail::OpenSpan span_;
+};
+template <typename... Values>
+ScopeWith(const Marker&, const Values&...) -> ScopeWith<sizeof...(Values)>;
 
 template <typename Function, typename... Args>
 decltype(auto) Marker::call(Function&& function, Args&&... args) const {
@@ -263,14 +264,19 @@ class Marker {
 
 class Scope {
  public:
-  template <typename... Values>
-  explicit Scope(const Marker& /*marker*/, const Values&... /*values*/) noexcept {}
+  explicit Scope(const Marker& /*marker*/) noexcept {}
   ~Scope() {}  // not trivial, like the real one: no warning of an unused variable
-  template <typename... Values>
-  void args(const Values&... /*values*/) noexcept {}
   Scope(Scope&&) noexcept {}
-  void finish() noexcept {}
+  template <typename... Values>
+  void finish(const Values&... /*values*/) noexcept {}
   void abandon() noexcept {}
+};
+
+class ScopeWith {
+ public:
+  template <typename... Values>
+  explicit ScopeWith(const Marker& /*marker*/, const Values&... /*values*/) noexcept {}
+  ~ScopeWith() {}
 };
 
 class Counter {

@@ -168,8 +168,7 @@ void count_early(const Site* site) noexcept;
 void put_counter(Site& site, const double* values, std::size_t count) noexcept;
 // Does what end() does, with arguments; the label says how many it has.
 void end_with(OpenSpan span, const Arg* args, std::size_t count) noexcept;
-// Puts an event that is neither a counter nor a duration of this thread. `first`: see
-// Kind::measured.
+// Puts an event of any other kind but a counter; `first`: see Kind::measured.
 void put_with(const Site& site, Kind kind, std::uint64_t value, const Arg* first, const Arg* args,
               std::size_t count) noexcept;
 

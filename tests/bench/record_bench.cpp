@@ -64,7 +64,7 @@ void scope_with_args(benchmark::State& state) {
   static const Marker marker("with args", "", "bytes,ratio,dtype");
   std::int64_t bytes = 0;
   for (auto _ : state) {
-    const Scope scope(marker, ++bytes, 0.5, "bf16");
+    const ScopeWith scope(marker, ++bytes, 0.5, "bf16");
     benchmark::ClobberMemory();
   }
 }

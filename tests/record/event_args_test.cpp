@@ -45,14 +45,13 @@ std::string args_of(const Events& events, const std::string& name, const std::st
 TEST_CASE("args: integers, numbers and texts of a scope") {
   const Events events = events_of([] {
     static const Marker reduce("reduce", "comm", "bytes,ratio,dtype,is_last");
-    { const Scope scope(reduce, std::int64_t{1} << 40, 0.25, "bf16", true); }
+    { const ScopeWith scope(reduce, std::int64_t{1} << 40, 0.25, "bf16", true); }
     static const Marker late("late", "", "n");
-    Scope scope(late, 1);
-    scope.args(-7);
-    scope.finish();
+    Scope scope(late);
+    scope.finish(-7);
     late.instant(8);
     static const Marker full("full", "", "text");
-    { const Scope other(full, "1234567890123456789012345678\xc3\xa4"); }
+    { const ScopeWith other(full, "1234567890123456789012345678\xc3\xa4"); }
   });
   CHECK(args_of(events, "late", "i") == R"({"epoch":0,"batch":0,"n":8})");
   CHECK(args_of(events, "full") ==
@@ -67,28 +66,17 @@ TEST_CASE("args: what has no form in JSON, no name or no room is left out") {
     static const Marker odd("odd", "", "epoch,a,a,text,nan");
     const double nan = std::numeric_limits<double>::quiet_NaN();
     {
-      const Scope scope(odd, 9, 1, 2, "a\"b\x01 and \xc3\xa4 23456789012345678\xc3\xa4", nan,
-                        "more");
+      const ScopeWith scope(odd, 9, 1, 2, "a\"b\x01 and \xc3\xa4 23456789012345678\xc3\xa4", nan,
+                            "more");
     }
     static const Marker none("none");
-    { const Scope scope(none, 5); }
+    { const ScopeWith scope(none, 5); }
   });
   // 30 bytes of the text end in the middle of its last letter, which is left out.
   CHECK(args_of(events, "odd") ==
         "{\"epoch\":0,\"batch\":0,\"a\":1,\"text\":\"a\\\"b\\u0001 and \xc3\xa4 "
         "23456789012345678\"}");
   CHECK(args_of(events, "none") == R"({"epoch":0,"batch":0})");
-}
-
-TEST_CASE("args: a moved scope keeps them, an abandoned one records nothing") {
-  const Events events = events_of([] {
-    static const Marker marker("moved", "", "n");
-    Scope scope(marker, 3);
-    const Scope other(std::move(scope));
-    Scope gone(marker, 4);
-    gone.abandon();
-  });
-  CHECK(args_of(events, "moved") == R"({"epoch":0,"batch":0,"n":3})");
 }
 
 TEST_CASE("args: of a long-running marker stand in its end") {
@@ -100,7 +88,7 @@ TEST_CASE("args: of a long-running marker stand in its end") {
       return made;
     }();
     static const Marker marker("long", "", options);
-    const Scope scope(marker, 3);
+    const ScopeWith scope(marker, 3);
   });
   CHECK(args_of(events, "long", "B") == R"({"epoch":0,"batch":0})");
   CHECK(args_of(events, "long", "E") == R"({"epoch":0,"batch":0,"n":3})");
@@ -109,7 +97,7 @@ TEST_CASE("args: of a long-running marker stand in its end") {
 TEST_CASE("args: many events with them fill chunk after chunk") {
   const Events events = events_of([] {
     static const Marker marker("many", "", "a,b,c");
-    for (int i = 0; i < 5000; ++i) const Scope scope(marker, i, 2 * i, "x");
+    for (int i = 0; i < 5000; ++i) const ScopeWith scope(marker, i, 2 * i, "x");
   });
   const Events many = events.of("many", "X");
   REQUIRE(many.size() == 5000);
@@ -199,7 +187,7 @@ TEST_CASE("args: handlers of both languages get them as JSON") {
   options.handlers.push_back(kept);
   Session session(options);
   static const Marker marker("handled", "", "n"), plain("plain");
-  { const Scope scope(marker, 5); }
+  { const ScopeWith scope(marker, 5); }
   { const Scope scope(plain); }
   marker.async_begin(3, 6);
   marker.async_end(3);
@@ -215,7 +203,7 @@ TEST_CASE("args: a killed process leaves them, spans and async begins in its jou
     options.flush_ms = 60'000;
     const Session session(options);
     static const Marker marker("killed", "", "n,what");
-    { const Scope scope(marker, 5, "text"); }
+    { const ScopeWith scope(marker, 5, "text"); }
     marker.span(std::chrono::steady_clock::now(), std::chrono::microseconds(250), 6);
     marker.async_begin(9, 7);
     raise(SIGKILL);

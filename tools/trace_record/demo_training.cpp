@@ -151,7 +151,7 @@ class Training {
     const Scope scope(kBatch);
     const double loss = compute(batch);
     {
-      const Scope of_reduce(kAllReduce, model_.gradients().size_bytes());
+      const ScopeWith of_reduce(kAllReduce, model_.gradients().size_bytes());
       team_.all_reduce(static_cast<std::size_t>(run_.place.rank), model_.gradients());
     }
     kOptimizer.call([&] { model_.step(kLearningRate); });

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -49,11 +50,6 @@ const double* EventFeeder::values_of(const detail::Slot& slot) {
 
 namespace {
 
-detail::Arg arg_at(const detail::Slot* slot) {
-  detail::Arg arg;
-  std::memcpy(&arg, slot, sizeof arg);
-  return arg;
-}
 template <typename Number>
 Number number_in(const detail::Arg& arg) {
   Number number;
@@ -87,7 +83,7 @@ std::string_view EventFeeder::args_of(const detail::Slot& slot, const EventLabel
   const std::size_t count = std::min<std::size_t>(slot.value_count, label.key_count);
   const detail::Slot* const first = &slot + 1 + (slot.more_slots - slot.value_count);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string value = json_of(arg_at(first + i));
+    const std::string value = json_of(std::bit_cast<detail::Arg>(first[i]));
     if (value.empty() || label.keys[i].empty()) continue;
     args_ += args_.empty() ? '{' : ',';
     append_json_string(args_, label.keys[i]);
@@ -99,7 +95,7 @@ std::string_view EventFeeder::args_of(const detail::Slot& slot, const EventLabel
 
 std::optional<std::int64_t> EventFeeder::measured_begin(const detail::Slot& slot) const {
   constexpr std::int64_t kMost = std::int64_t{1} << 61;
-  const detail::Arg begin = arg_at(&slot + 1);
+  const auto begin = std::bit_cast<detail::Arg>((&slot)[1]);
   const auto monotonic_ns = number_in<std::int64_t>(begin);
   const std::int64_t at_ns = line_.start().realtime_ns - line_.start().monotonic_ns;
   if (begin.kind != detail::ArgKind::integer || slot.value > kMost || monotonic_ns > kMost ||

@@ -79,8 +79,7 @@ using HostSink = std::function<void(const HostCounter&)>;
 // Records it in the trace, while the schedule records.
 void record_counter(const HostCounter& counter);
 
-// Returns what reads NVIDIA's GPUs by the library of their driver, which it opens; nothing without
-// it or without a GPU. What a GPU does not say is left out.
+// Returns what reads NVIDIA's GPUs by the library of their driver; nothing without that library.
 std::function<void(const HostSink&)> nvml_reader(const std::string& library);
 
 // Reads the counters once a call, without a thread. Rates and shares are those since the call
