@@ -105,9 +105,10 @@ class Table {
   // column `name` indented, up to kMostIndent spaces. Throws std::invalid_argument if there are no
   // such columns.
   void nest(std::string_view depth, std::string_view name);
-  // Returns a table with a row for each group of rows: group_of(the cell in `column`), which stands in
-  // a column `by` in its place. Rows also differ by their texts, flags and numbers of steps, devices
-  // and streams. Counts and bytes are the sums of a group, all other numbers the means of its rows.
+  // Returns a table with a row for each group of rows: group_of(the cell in `column`), which stands
+  // in a column `by` in its place. Rows also differ by their texts, flags and numbers of steps,
+  // devices and streams. Counts and bytes are the sums of a group, other numbers the means of its
+  // rows.
   // Throws std::invalid_argument for nested rows, of which none can stand for several.
   Table grouped(std::size_t column, const Column& by,
                 const std::function<Cell(const Cell&)>& group_of) const;

@@ -36,22 +36,22 @@ TraceText step() {
   return trace;
 }
 
-void compute(TraceText& trace, int at, int length, int correlation) {
-  trace.cat("kernel").x("gemm", at, length,
+void compute(TraceText& trace, const char* name, int at, int length, int correlation) {
+  trace.cat("kernel").x(name, at, length,
                         fmt::format(R"({{"stream": 7, "correlation": {}}})", correlation));
 }
 
 // Two stages with one micro-batch: rank 0 waits for rank 1 in both messages.
 Run two_stages() {
   TraceText first = step();
-  compute(first, 0, 20, 1);
+  compute(first, "forward", 0, 20, 1);
   first.x("ncclDevKernel_SendRecv", 20, 20, message("send", "Dst", 1, 2));
   first.x("ncclDevKernel_SendRecv", 60, 20, message("recv", "Src", 1, 3));
-  compute(first, 80, 20, 4);
+  compute(first, "backward", 80, 20, 4);
   TraceText second = step();
   second.x("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 10);
   second.cat("kernel").x("ncclDevKernel_SendRecv", 30, 10, message("recv", "Src", 0, 1));
-  compute(second, 40, 30, 2);
+  compute(second, "backward", 40, 30, 2);
   second.x("ncclDevKernel_SendRecv", 70, 10, message("send", "Dst", 0, 3));
   return read_texts({{"rank0.json", first.object(header(0, 2, kStages))},
                      {"rank1.json", second.object(header(1, 2, kStages))}});
@@ -92,7 +92,7 @@ TEST_CASE("bubbles: each instant of a step goes to the first part that has it") 
 
 TEST_CASE("bubbles: waiting is not known where the other ends of messages are not") {
   TraceText trace = step();
-  compute(trace, 0, 50, 1);
+  compute(trace, "forward", 0, 50, 1);
   trace.x("ncclDevKernel_SendRecv", 50, 50, R"({"stream": 40, "correlation": 2})");
   const Report report =
       bubbles_report(read_texts({{"rank0.json", trace.object(header(0, 2, kStages))}}));

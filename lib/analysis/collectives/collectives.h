@@ -33,8 +33,8 @@ namespace traceloom {
 //    type (for all-reduces also each size). So a piece that a rank lost shifts only similar pieces
 //    in the same step. The pieces that are then left over are counted.
 // 4. The n-th message that one rank sends to another in a group is the n-th that the other receives
-//    from it. A kernel of a batch ("coalesced") that names no peer is taken to send to a neighbour in
-//    its group and to receive from the same one (messages.h).
+//    from it. A kernel of a batch ("coalesced") that names no peer is taken to send to a neighbour
+//    in its group and to receive from the same one (messages.h).
 
 // torch's split_group gives several groups of a rank's peers one name: only all three members
 // together identify a group. They are views into Run::details, which must outlive them.

@@ -1,5 +1,6 @@
 #include "analysis/job/job_reports.h"
 #include "analysis/mesh/bubbles.h"
+#include "analysis/mesh/pipeline.h"
 #include "analysis/mesh/slow_parts.h"
 #include "output/json_writer.h"
 #include "table/columns.h"
@@ -16,19 +17,20 @@ namespace {
 
 // Appends the columns that ranks and stages have.
 template <typename Row>
-void append_parts(ColumnsOf<Row>& columns) {
+void append_parts(const Bubbles& found, ColumnsOf<Row>& columns) {
   using enum ColumnKind;
   using enum Readers;
   columns.push_back({"steps", "Steps", count, few, &Row::steps});
   columns.push_back({"step_ns", "Step", duration, &Row::step_ns});
+  const auto if_any = [&](StepPart part) { return found.all.ns[part] > 0 ? most : programs; };
   const std::tuple<StepPart, const char*, Readers> parts[] = {
       {StepPart::compute, "Compute", all},
       {StepPart::collective_moving, "Coll", most},
       {StepPart::collective_waiting, "Coll wait", most},
-      {StepPart::collective_unknown, "Coll ?", programs},
+      {StepPart::collective_unknown, "Coll ?", if_any(StepPart::collective_unknown)},
       {StepPart::message_moving, "Msg", most},
       {StepPart::message_waiting, "Msg wait", most},
-      {StepPart::message_unknown, "Msg ?", some},
+      {StepPart::message_unknown, "Msg ?", if_any(StepPart::message_unknown)},
       {StepPart::loader, "Loader", most},
       {StepPart::idle, "Idle", most}};
   for (const auto& [part, title, readers] : parts)
@@ -43,13 +45,13 @@ Table stages_table(const Bubbles& found) {
       {"stage", "Stage", ColumnKind::count, &StageParts::stage},
       {"ranks", "Ranks", ColumnKind::count, Readers::some, &StageParts::ranks},
   };
-  append_parts(columns);
+  append_parts(found, columns);
   return make_table(found.stages, columns);
 }
 
 Table ranks_table(const Bubbles& found) {
   ColumnsOf<RankParts> columns{{"rank", "Rank", ColumnKind::count, &RankParts::rank}};
-  append_parts(columns);
+  append_parts(found, columns);
   return make_table(found.ranks, columns);
 }
 
@@ -109,81 +111,9 @@ Table links_table(const Run& run, const Mesh& mesh) {
   return make_table(rows, columns);
 }
 
-// The forward and backward work of one rank of a stage in one step, in order.
-struct GridRow {
-  std::int64_t stage = 0;
-  std::int64_t rank = 0;
-  std::int64_t forward = 0;
-  std::int64_t backward = 0;
-  std::string order = {};
-};
-
-// Returns the counted step of median length; nullopt if there is none.
-std::optional<StepKey> median_step(const std::vector<RankRoles>& roles) {
-  std::vector<StepLength> steps = longest_steps(roles);
-  if (steps.empty()) return std::nullopt;
-  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>((steps.size() - 1) / 2);
-  std::ranges::nth_element(steps, middle, {}, &StepLength::second);
-  return middle->first;
-}
-
-// A stage sends what it has worked on. Work whose result goes to no other stage is that of the last
-// stage forward and of the first one backward: it is known by the message that it begins with.
-class Grid {
- public:
-  Grid(const Run& run, const Mesh& mesh, const std::vector<RankRoles>& roles)
-      : run_(run), mesh_(mesh) {
-    const std::optional<StepKey> key = median_step(roles);
-    for (std::size_t i = 0; key && i < roles.size(); ++i) {
-      const MeshPlace* const place = mesh.place_of(run.ranks[i].rank);
-      if (place == nullptr || place->tensor + place->context + place->data > 0) continue;
-      for (const StepRoles& step : roles[i].steps)
-        if (key_of(step.step) == *key) times_[i] = step.step.time;
-    }
-  }
-
-  std::vector<GridRow> rows() {
-    for (const Message& message : match_collectives(run_).messages) {
-      if (message.way == MessageWay::unknown) return {};
-      add(message.sent, message.way, true);
-      add(message.received, message.way, false);
-    }
-    std::vector<GridRow> rows;
-    for (auto& [rank, work] : work_) {
-      GridRow row{mesh_.place_of(run_.ranks[rank].rank)->stage, run_.ranks[rank].rank};
-      std::ranges::stable_sort(work);
-      for (const auto& [ns, way] : work) {
-        const bool forward = way == MessageWay::forward;
-        row.order += fmt::format("{}{}{}", row.order.empty() ? "" : " ", forward ? 'F' : 'B',
-                                 (forward ? row.forward : row.backward)++);
-      }
-      if (row.forward != row.backward) return {};
-      rows.push_back(std::move(row));
-    }
-    std::ranges::sort(rows, {}, &GridRow::stage);
-    return rows;
-  }
-
- private:
-  void add(const CollectivePart& part, MessageWay way, bool sends) {
-    const auto time = times_.find(part.rank);
-    if (time == times_.end() || part.start_ns < time->second.from_ns ||
-        part.start_ns >= time->second.to_ns)
-      return;
-    const std::int64_t stage = mesh_.place_of(run_.ranks[part.rank].rank)->stage;
-    const bool is_end = stage == (way == MessageWay::forward ? mesh_.stages - 1 : 0);
-    if (sends != is_end) work_[part.rank].emplace_back(part.start_ns, way);
-  }
-
-  const Run& run_;
-  const Mesh& mesh_;
-  std::map<std::size_t, Interval> times_;  // of the step, by rank
-  std::map<std::size_t, std::vector<std::pair<std::int64_t, MessageWay>>> work_;
-};
-
-Table grid_table(const std::vector<GridRow>& rows) {
+Table grid_table(const std::vector<StageWork>& rows) {
   using enum ColumnKind;
-  using Row = GridRow;
+  using Row = StageWork;
   const ColumnsOf<Row> columns{
       {"stage", "Stage", count, &Row::stage},
       {"rank", "Rank", count, Readers::some, &Row::rank},
@@ -242,7 +172,7 @@ Report bubbles_report(const Run& run) {
   report.tables.push_back({"ranks", "By rank", ranks_table(found)});
   report.tables.push_back({"links", "Messages", links_table(run, mesh), false, "mean_transfer_ns"});
   report.tables.push_back(
-      {"grid", "Work of each stage in the median step", grid_table(Grid(run, mesh, roles).rows())});
+      {"grid", "Work of each stage in the median step", grid_table(find_grid(run, mesh, roles))});
   for (ReportTable& table : report.tables) table.most_for_people = kMostRows;
   note_unknown(found, report);
   note_mesh(mesh, report);

@@ -22,7 +22,7 @@ Intervals computing(const RoleSets& sets) {
 }
 
 // What is communication by its events, and in no piece that find_exchanges() has, is unknown.
-PartTimes parts_of(const RankRoles& roles, const RankExchanges& exchanges) {
+PartTimes parts_of(const RankRoles& roles, const RankExchanges& exchanges, bool has_devices) {
   PartTimes times;
   for (const StepRoles& step : roles.steps) {
     if (!step.step.counted) continue;
@@ -31,7 +31,7 @@ PartTimes parts_of(const RankRoles& roles, const RankExchanges& exchanges) {
   }
   Intervals left = roles.counted();
   const auto take = [&](StepPart part, const Intervals& set) {
-    times.ns[part] = total_ns(intersect(left, set));
+    add_to(times.ns[part], total_ns(intersect(left, set)));
     left = subtract(left, set);
   };
   take(StepPart::compute, computing(roles.sets));
@@ -43,6 +43,7 @@ PartTimes parts_of(const RankRoles& roles, const RankExchanges& exchanges) {
   take(StepPart::message_unknown,
        joined(exchanges.messages.unknown, unpacked(roles.sets[Role::communication])));
   take(StepPart::loader, unpacked(roles.sets[Role::dataloader]));
+  if (!has_devices) take(StepPart::compute, unpacked(roles.sets[Role::cpu]));
   times.ns[StepPart::idle] = total_ns(left);
   return times;
 }
@@ -84,7 +85,7 @@ Bubbles find_bubbles(const Run& run, const Mesh& mesh, const std::vector<RankRol
   Bubbles found;
   std::map<std::int64_t, StageParts> stages;
   for (std::size_t i = 0; i < roles.size(); ++i) {
-    RankParts rank{parts_of(roles[i], exchanges[i]), run.ranks[i].rank};
+    RankParts rank{parts_of(roles[i], exchanges[i], run.ranks[i].has_devices()), run.ranks[i].rank};
     if (rank.steps == 0) continue;
     found.all.add(rank);
     if (const MeshPlace* const place = mesh.place_of(rank.rank)) {

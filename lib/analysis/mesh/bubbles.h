@@ -20,7 +20,7 @@
 namespace traceloom {
 
 enum class StepPart : std::uint8_t {
-  compute,  // kernels, copies and fills of memory
+  compute,  // kernels, copies and fills of memory; without devices, work of the host
   collective_moving,
   collective_waiting,
   collective_unknown,  // it moves or waits: some of its ranks are not here

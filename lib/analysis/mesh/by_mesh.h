@@ -1,5 +1,5 @@
-// group_ranks: the tables of a report with a row for each stage, or another part of a mesh, in place
-// of each rank.
+// group_ranks: the tables of a report with a row for each stage, or another part of a mesh, in
+// place of each rank.
 //
 //   group_ranks(report, run, MeshPart::stage);        // "stage" in place of "rank"
 #pragma once

@@ -163,11 +163,17 @@ class JobGroupFinder {
       if (!needs_traffic(group) && !(is_alone && group.axis == Axis::world)) continue;
       const Axis axis = axis_by(group, traffic_[i]);
       if (group.axis == Axis::world && axis == Axis::other) continue;
-      group.axis = axis;
+      // Every job has a group of all ranks, so nobody made it for tensor parallelism.
+      group.axis = is_default(group) && axis == Axis::tensor ? Axis::data : axis;
       group.is_described = false;
     }
     for (std::size_t i = 0; i < found_.groups.size(); ++i)
       if (joins_ends(found_.groups[i])) found_.groups[i].axis = Axis::embedding;
+  }
+
+  bool is_default(const DescribedGroup& group) const {
+    return group.axis == Axis::world || (std::cmp_equal(group.ranks.size(), found_.world) &&
+                                         (group.name == "0" || group.name.empty()));
   }
 
   Axis axis_by(const DescribedGroup& group, const Traffic& traffic) const {

@@ -1,13 +1,13 @@
-// Mesh: how the ranks of a job share its work: tensor, context, expert and data parallel groups, and
-// the stages of a pipeline.
+// Mesh: how the ranks of a job share its work: tensor, context, expert and data parallel groups,
+// and the stages of a pipeline.
 //
 //   const Mesh& mesh = find_mesh(run);
 //   if (const MeshPlace* place = mesh.place_of(run.ranks[i].rank)) use(place->stage);
 //
 // What a group is for comes from the first of these:
-// 1. the sizes that a user gives (Run::mesh_sizes). Ranks are then numbered as Megatron does: tensor
-//    parallel ranks are neighbours, then context, then data parallel ones, then stages; expert
-//    parallel ranks are neighbours among the data parallel ones
+// 1. the sizes that a user gives (Run::mesh_sizes). Ranks are then numbered as Megatron does:
+//    tensor parallel ranks are neighbours, then context, then data parallel ones, then stages;
+//    expert parallel ranks are neighbours among the data parallel ones
 // 2. the description of the group, in the header of a file or in an event
 // 3. what happens in it: messages (pipeline), all-to-alls (expert), collectives between the kernels
 //    of a layer (tensor), few and large ones behind the backward pass (data), one element among all

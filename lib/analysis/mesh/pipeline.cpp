@@ -1,6 +1,84 @@
 #include "analysis/mesh/pipeline.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
 namespace traceloom {
+namespace {
+
+// Returns the counted step of median length; nullopt if there is none.
+std::optional<StepKey> median_step(const std::vector<RankRoles>& roles) {
+  std::vector<StepLength> steps = longest_steps(roles);
+  if (steps.empty()) return std::nullopt;
+  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>((steps.size() - 1) / 2);
+  std::ranges::nth_element(steps, middle, {}, &StepLength::second);
+  return middle->first;
+}
+
+// A stage sends what it has worked on. Work whose result goes to no other stage is that of the last
+// stage forward and of the first one backward: it is known by the message that it begins with.
+class Grid {
+ public:
+  Grid(const Run& run, const Mesh& mesh, const std::vector<RankRoles>& roles)
+      : run_(run), mesh_(mesh) {
+    const std::optional<StepKey> key = median_step(roles);
+    for (std::size_t i = 0; key && i < roles.size(); ++i) {
+      const MeshPlace* const place = mesh.place_of(run.ranks[i].rank);
+      if (place == nullptr || place->tensor + place->context + place->data > 0) continue;
+      for (const StepRoles& step : roles[i].steps)
+        if (key_of(step.step) == *key) times_[i] = step.step.time;
+    }
+  }
+
+  std::vector<StageWork> rows() {
+    for (const Message& message : match_collectives(run_).messages) {
+      if (message.way == MessageWay::unknown) return {};
+      add(message.sent, message.way, true);
+      add(message.received, message.way, false);
+    }
+    std::vector<StageWork> rows;
+    for (auto& [rank, work] : work_) {
+      StageWork row{mesh_.place_of(run_.ranks[rank].rank)->stage, run_.ranks[rank].rank};
+      std::ranges::stable_sort(work);
+      for (const auto& [ns, way] : work) {
+        const bool forward = way == MessageWay::forward;
+        row.order += fmt::format("{}{}{}", row.order.empty() ? "" : " ", forward ? 'F' : 'B',
+                                 (forward ? row.forward : row.backward)++);
+      }
+      if (row.forward != row.backward) return {};
+      rows.push_back(std::move(row));
+    }
+    std::ranges::sort(rows, {}, &StageWork::stage);
+    return rows;
+  }
+
+ private:
+  void add(const CollectivePart& part, MessageWay way, bool sends) {
+    const auto time = times_.find(part.rank);
+    if (time == times_.end() || part.start_ns < time->second.from_ns ||
+        part.start_ns >= time->second.to_ns)
+      return;
+    const std::int64_t stage = mesh_.place_of(run_.ranks[part.rank].rank)->stage;
+    const bool is_end = stage == (way == MessageWay::forward ? mesh_.stages - 1 : 0);
+    if (sends != is_end) work_[part.rank].emplace_back(part.start_ns, way);
+  }
+
+  const Run& run_;
+  const Mesh& mesh_;
+  std::map<std::size_t, Interval> times_;  // of the step, by rank
+  std::map<std::size_t, std::vector<std::pair<std::int64_t, MessageWay>>> work_;
+};
+
+}  // namespace
+
+std::vector<StageWork> find_grid(const Run& run, const Mesh& mesh,
+                                 const std::vector<RankRoles>& roles) {
+  return Grid(run, mesh, roles).rows();
+}
 
 std::int64_t find_chunks(const Run& run, const Mesh& mesh) {
   if (mesh.stages < 2) return mesh.source.empty() ? 0 : 1;

@@ -303,9 +303,10 @@ std::vector<std::string> slow_words(const SlowParts& slow, std::int64_t step_ns)
   };
   std::vector<std::string> words;
   for (const SlowRank& one : slow.ranks)
-    words.push_back(fmt::format(
-        "Rank {} spends {} more in {} than the other ranks of its stage, in {:.0f} % of the steps.",
-        one.rank, cost(one.more_ns), role_name(one.role), 100 * one.steps_share));
+    words.push_back(
+        fmt::format("Rank {}: {} takes {} longer than on the other ranks of its stage, in {:.0f} % "
+                    "of the steps.",
+                    one.rank, role_name(one.role), cost(one.more_ns), 100 * one.steps_share));
   for (const SlowStage& one : slow.stages)
     words.push_back(fmt::format("Stage {} computes {} longer than the other stages.", one.stage,
                                 cost(one.compute_ns - one.others_ns)));

@@ -128,10 +128,12 @@ Report stragglers_report(const Run& run) {
   report.values.emplace_back("verdict", verdict_json(found));
   const Mesh& mesh = find_mesh(run);
   if (waits.kind != MeetingKind::none) report.headline.push_back(straggler_headline(found));
-  if (mesh.splits_model())
-    for (std::string& words :
-         slow_words(find_slow_parts(run, mesh, roles, waits), waits.mean_step_ns))
+  if (mesh.splits_model()) {
+    SlowParts slow = find_slow_parts(run, mesh, roles, waits);
+    if (slow.ranks.size() < 2) slow.ranks.clear();  // the headline names it
+    for (std::string& words : slow_words(slow, waits.mean_step_ns))
       report.notes.push_back(std::move(words));
+  }
   report.tables.push_back({"rows", "", rows_table(waits, roles)});
   note_meetings(waits, report);
   note_left_out(run, waits, report);

@@ -3,8 +3,8 @@
 //   const std::vector<RankExchanges> all = find_exchanges(run, lacks_ranks);
 //   use(all[rank].messages.waits);
 //
-// Data move when both ends of a message are there, or all ranks of a collective: in the last part of
-// each piece. No clocks are compared.
+// Data move when both ends of a message are there, or all ranks of a collective: in the last part
+// of each piece. No clocks are compared.
 #pragma once
 
 #include "analysis/collectives/collectives.h"
