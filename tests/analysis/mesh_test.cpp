@@ -16,12 +16,12 @@ using namespace traceloom;
 
 namespace {
 
-using Ranks = std::vector<int>;
+using RankList = std::vector<int>;
 
 struct Group {
   const char* name;
   const char* description;
-  Ranks ranks;
+  RankList ranks;
 };
 
 std::string header(int rank, int world, const std::vector<Group>& groups) {
@@ -147,8 +147,8 @@ TEST_CASE("mesh: what happens in groups without a description") {
   // Two stages of two tensor parallel ranks; each layer has an all-reduce after its kernel.
   Files files;
   for (int rank = 0; rank < 4; ++rank) {
-    const Group tensor{"t", "undefined", rank < 2 ? Ranks{0, 1} : Ranks{2, 3}};
-    const Group stages{"p", "undefined", rank % 2 == 0 ? Ranks{0, 2} : Ranks{1, 3}};
+    const Group tensor{"t", "undefined", rank < 2 ? RankList{0, 1} : RankList{2, 3}};
+    const Group stages{"p", "undefined", rank % 2 == 0 ? RankList{0, 2} : RankList{1, 3}};
     TraceText trace;
     trace.cat("user_annotation").x("ProfilerStep#1", 0, 200).cat("kernel");
     for (int layer = 0; layer < 4; ++layer) {
