@@ -36,7 +36,7 @@ refusals() {
   refused commands x
   refused command
   refused command X
-  refused command what_if
+  refused command why_late
   refused command -x
   refused command averylongname
   refused command x Time
@@ -47,32 +47,32 @@ exit 2: new: what? (new command NAME [GROUP])
 exit 2: new: what? (new command NAME [GROUP])
 exit 2: new command: which? (new command NAME [GROUP])
 exit 2: new command: 'X' is no name of a command: small letters, and single dashes between them
-exit 2: new command: 'what_if' is no name of a command: small letters, and single dashes between them
+exit 2: new command: 'why_late' is no name of a command: small letters, and single dashes between them
 exit 2: new command: '-x' is no name of a command: small letters, and single dashes between them
 exit 2: new command: 'averylongname' is longer than 10 letters, for which --help has room
 exit 2: new command: 'Time' is no group of commands (limits, time, devices, files)
 exit 2: new command: tools/trace_stats/command_gpu.cpp exists
 SAID
 
-./dev new command what-if files > said || fail "new command what-if: exit $?"
+./dev new command why-late files > said || fail "new command why-late: exit $?"
 diff <(sed -n 's/^wrote //p' said) - << 'FILES' || fail "other files (above)"
-lib/analysis/reports/what_if_report.cpp
-tools/trace_stats/command_what_if.cpp
-tests/analysis/what_if_report_test.cpp
-docs/commands/what-if.md
+lib/analysis/reports/why_late_report.cpp
+tools/trace_stats/command_why_late.cpp
+tests/analysis/why_late_report_test.cpp
+docs/commands/why-late.md
 lib/analysis/reports/reports.h
-testdata/cli/stats-what-if/cmd
-testdata/cli/stats-what-if-json/cmd
-testdata/cli/stats-what-if-help/cmd
+testdata/cli/stats-why-late/cmd
+testdata/cli/stats-why-late-json/cmd
+testdata/cli/stats-why-late-help/cmd
 FILES
 while read -r file; do
-  grep -q -e what-if -e what_if "$file" || fail "$file does not have the name"
+  grep -q -e why-late -e why_late "$file" || fail "$file does not have the name"
   if grep -q '@[A-Za-z]*@' "$file"; then fail "$file: a name is not filled in: $(grep '@[A-Za-z]*@' "$file" | head -n 1)"; fi
   case $file in
     *.cpp) "$@" -I. -Ilib -I"$source_dir/lib" -I"$source_dir/tools" -I"$source_dir/tests" -fsyntax-only "$file" || fail "$file does not compile" ;;
   esac
 done < <(sed -n 's/^wrote //p' said)
-grep -q '^const RegisteredCommand kWhatIfCommand(CommandGroup::files, 30, add_what_if);$' tools/trace_stats/command_what_if.cpp ||
-  fail "it is not registered as the last of its group: $(grep RegisteredCommand tools/trace_stats/command_what_if.cpp)"
+grep -q '^const RegisteredCommand kWhyLateCommand(CommandGroup::files, 30, add_why_late);$' tools/trace_stats/command_why_late.cpp ||
+  fail "it is not registered as the last of its group: $(grep RegisteredCommand tools/trace_stats/command_why_late.cpp)"
 cd / && [ $failed = 0 ] && rm -rf "$scratch"
 exit $failed

@@ -58,7 +58,7 @@ void add_what_if(CLI::App& app, Work& work) {
                            "trace-stats what-if timeline.json.gz --without-steps 31,32"}});
 }
 
-const RegisteredCommand kWhatIfCommand(CommandGroup::time, 80, add_what_if);
+const RegisteredCommand kWhatIfCommand(CommandGroup::time, 120, add_what_if);
 
 }  // namespace
 }  // namespace traceloom

@@ -324,7 +324,7 @@ class Slowdowns {
   }
 
   void add_ranks() {
-    std::vector<SlowRank>& ranks = figures_.ranks;
+    std::vector<CoarseRank>& ranks = figures_.ranks;
     for (std::size_t stage = 0; stage < line_.stages; ++stage)
       for (std::size_t replica = 0; replica < line_.replicas; ++replica)
         ranks.push_back(

@@ -57,7 +57,7 @@ struct SlowdownPart {
   std::int64_t gain_ns = 0;  // by how much the mean step is shorter if they alone are ideal
 };
 
-struct SlowRank : SlowdownPart {
+struct CoarseRank : SlowdownPart {
   std::int64_t rank = 0;
   std::size_t stage = 0;
   std::size_t replica = 0;
@@ -72,7 +72,7 @@ struct SlowdownFigures {
   std::vector<std::pair<std::string, SlowdownPart>> kinds;   // send and receive are one
   std::vector<SlowdownPart> stages;
   std::vector<SlowdownPart> replicas;
-  std::vector<SlowRank> ranks;       // the ten, or 3 %, with the highest scores, the highest first
+  std::vector<CoarseRank> ranks;     // the ten, or 3 %, with the highest scores, the highest first
   std::int64_t slowest_gain_ns = 0;  // if all the slowest ranks are ideal
 
   double slowdown() const { return ratio(step_ns, ideal_ns); }

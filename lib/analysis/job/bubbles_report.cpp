@@ -2,6 +2,7 @@
 #include "analysis/mesh/bubbles.h"
 #include "analysis/mesh/pipeline.h"
 #include "analysis/mesh/slow_parts.h"
+#include "analysis/reports/reports.h"
 #include "output/json_writer.h"
 #include "table/columns.h"
 

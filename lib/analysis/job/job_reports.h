@@ -26,8 +26,8 @@ Report mesh_report(const Run& run);
 // Adds what is missing of a mesh, and why it is doubtful.
 void note_mesh(const Mesh& mesh, Report& report);
 
-// `trace-stats bubbles`: shows what the ranks and stages of a job spend steps on, and what they wait
-// for.
+// `trace-stats bubbles`: shows what the ranks and stages of a job spend steps on, and what they
+// wait for.
 Report bubbles_report(const Run& run);
 
 }  // namespace traceloom

@@ -53,7 +53,7 @@ Table parts_table(const SlowdownFigures& figures, const Parts& parts, PartOf par
 void add_tables(const TimeLine& line, const SlowdownFigures& figures, Report& report) {
   using enum ColumnKind;
   const auto itself = [](const SlowdownPart& part) -> const SlowdownPart& { return part; };
-  const auto rank_in = [&](auto& of) -> const SlowRank& { return figures.ranks[of.number]; };
+  const auto rank_in = [&](auto& of) -> const CoarseRank& { return figures.ranks[of.number]; };
   report.tables.push_back(
       {"kinds", "Kinds of operations, each alone",
        parts_table(
@@ -131,7 +131,7 @@ std::string gain_words(const SlowdownFigures& figures, std::int64_t gain_ns) {
 
 std::vector<std::int64_t> slowest_ranks(const SlowdownFigures& figures) {
   std::vector<std::int64_t> ranks;
-  for (const SlowRank& rank : figures.ranks)
+  for (const CoarseRank& rank : figures.ranks)
     if (rank.is_slowest) ranks.push_back(rank.rank);
   std::ranges::sort(ranks);
   return ranks;
