@@ -148,6 +148,13 @@ TEST_CASE("what-if: says what it lacks") {
   CHECK(what_if(job).refusal == "these traces hold no work of devices, which is what is replayed");
 }
 
+TEST_CASE("what-if: refuses a change of what is not there") {
+  CHECK_THROWS_WITH_AS(what_if(slow_rank_job(), {"collectives = 0", "rank 7 = median"}),
+                       "--set 'rank 7 = median': nothing in these traces would change: it is not "
+                       "there, or nothing is like it",
+                       UsageError);
+}
+
 TEST_CASE("--set: reads what it writes") {
   for (const std::string text :
        {"rank 5 = median", "stage 3 = median", "link 2-4 = median", "group 6,7 = median",

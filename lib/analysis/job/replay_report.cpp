@@ -143,6 +143,7 @@ Report replay_report(const Run& run, const WhatIfRequest& request) {
                                json.member("step_ns", found.step_ns);
                                json.member("replayed_ns", found.replayed_ns);
                                json.member("coverage", found.coverage);
+    json.member("launches_share", found.launches_share);
                              }));
   if (!found.refusal.empty()) return report;
   std::vector<Gain> gains = request.set.empty() ? found.singles : found.asked;

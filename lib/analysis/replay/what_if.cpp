@@ -2,9 +2,9 @@
 
 #include "analysis/replay/likes.h"
 #include "base/problems.h"
+#include "base/units.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -21,7 +21,6 @@ using Kind = Repair::Kind;
 constexpr std::size_t kMostOfKind = 8;
 constexpr std::size_t kMostInPairs = 5;
 constexpr std::size_t kMostKernels = 5;
-constexpr std::size_t kMostRanks = 100'000;  // of a group that is typed
 constexpr double kKernelChange = -0.2;
 // A candidate's work is longer than that of the others by this part of the step.
 constexpr double kLeastExcess = 0.002;
@@ -360,10 +359,6 @@ class GainMaker {
   std::int64_t parts_;
 };
 
-std::string list_of(const std::vector<std::int64_t>& numbers) {
-  return fmt::format("{}", fmt::join(numbers, ","));
-}
-
 // Returns why nothing can be said of the whole job; empty if something can.
 std::string find_refusal(const Run& run, const JobWork& job) {
   const Mesh& mesh = find_mesh(run);
@@ -372,10 +367,10 @@ std::string find_refusal(const Run& run, const JobWork& job) {
   if (!has_work) return "these traces hold no work of devices, which is what is replayed";
   if (!mesh.missing.empty())
     return fmt::format(
-        "rank{} {} of the job {} not in these traces, so what the others wait for is "
-        "not known: record all ranks",
-        mesh.missing.size() == 1 ? "" : "s", list_of(mesh.missing),
-        mesh.missing.size() == 1 ? "is" : "are");
+        "{} of the job {} not in these traces, so what the others wait for is not known: record "
+        "all "
+        "ranks",
+        ranks_words(mesh.missing, RankStyle::sentence), plural(mesh.missing.size(), "is", "are"));
   if (job.coverage() < kLeastCoverage)
     return fmt::format(
         "the partners of {:.1f} % of the time in communication are not known (most "
@@ -386,192 +381,133 @@ std::string find_refusal(const Run& run, const JobWork& job) {
   return "";
 }
 
+bool is_like_others(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.repairs,
+                             [](const Repair& repair) { return is_like_others(repair.kind); });
+}
+
+// Replays a job in two rounds: as it was, which shows what could be repaired, and with repairs.
+class WhatIfFinder {
+ public:
+  WhatIfFinder(const Run& run, const WhatIfRequest& request)
+      : request_(request),
+        job_(run),
+        refusal_(find_refusal(run, job_)),
+        replays_(run, job_),
+        ranks_(run.ranks.size()) {}
+
+  WhatIf find() {
+    found_.coverage = job_.coverage();
+    found_.launches_share = job_.launches_share();
+    found_.refusal = refusal_;
+    if (!refusal_.empty() || !replay_as_it_was() || request_.path_only) return std::move(found_);
+    list_scenarios();
+    measure();
+    return std::move(found_);
+  }
+
+ private:
+  bool replay_as_it_was() {
+    found_.path_work_ns.resize(ranks_);
+    has_effect_.resize(request_.set.size());
+    base_ = replays_.replay({{}}, [&](const JobStep& step, const StepNetwork& network,
+                                      const StepLikes& likes, const Replay& replay) {
+      if (step.counted) look_at(step, network, likes, replay);
+    })[0];
+    found_.steps = base_.size();
+    if (base_.empty()) {
+      found_.refusal = replays_.cyclic() > 0
+                           ? "collectives or messages were matched that are not the same: in no "
+                             "step does everything begin after what it waits for"
+                           : "there is no step that all ranks have";
+      return false;
+    }
+    const auto count = static_cast<std::int64_t>(base_.size() * ranks_);
+    found_.step_ns = recorded_ns_ / count;
+    found_.replayed_ns = sum(base_) / count;
+    for (std::size_t i = 0; i < has_effect_.size(); ++i)
+      if (!has_effect_[i])
+        throw UsageError(
+            fmt::format("--set '{}': nothing in these traces would change: it is not "
+                        "there, or nothing is like it",
+                        request_.set[i].text()));
+    return true;
+  }
+  void look_at(const JobStep& step, const StepNetwork& network, const StepLikes& likes,
+               const Replay& replay) {
+    survey_.add(replays_.facts(), network, likes);
+    for (const Step& own : step.of_rank) recorded_ns_ += length_ns(own.time);
+    StepRepair repair(replays_.facts(), network, likes);
+    for (std::size_t i = 0; i < has_effect_.size(); ++i)
+      has_effect_[i] = has_effect_[i] || !repair.durations({{request_.set[i]}}).empty();
+    const std::vector<PathPiece> path = replay.path(network, job_);
+    for (const PathPiece& piece : path) {
+      found_.path_ns[static_cast<std::size_t>(piece.what)] += length_ns(piece.time);
+      if (piece.what == PathClass::compute || piece.what == PathClass::copy ||
+          piece.what == PathClass::loader)
+        found_.path_work_ns[piece.rank] += length_ns(piece.time);
+    }
+    if (request_.path_only) found_.path.insert(found_.path.end(), path.rbegin(), path.rend());
+  }
+
+  void list_scenarios() {
+    if (!request_.set.empty()) {
+      scenarios_.push_back({request_.set});
+    } else {
+      std::vector<Repair> odd =
+          odd_ones(replays_.facts(), survey_, sum(base_) / static_cast<std::int64_t>(ranks_));
+      for (const Repair& repair : odd) scenarios_.push_back({{repair}});
+      for (const Repair& repair :
+           request_.others ? *request_.others : removals(replays_.facts(), survey_))
+        scenarios_.push_back({{repair}});
+      if (request_.others) odd.clear();
+      if (odd.size() > kMostInPairs) odd.resize(kMostInPairs);
+      for (std::size_t a = 0; a < odd.size(); ++a)
+        for (std::size_t b = a + 1; b < odd.size(); ++b) scenarios_.push_back({{odd[a], odd[b]}});
+    }
+    plain_ = scenarios_.size();
+    for (std::size_t i = 0; i < plain_; ++i)
+      if (is_like_others(scenarios_[i]))
+        for (const Variant variant : {Variant::low, Variant::high})
+          scenarios_.push_back({scenarios_[i].repairs, variant});
+  }
+
+  void measure() {
+    const GainMaker gains(base_, std::abs(found_.replayed_ns - found_.step_ns), ranks_);
+    const std::vector<std::vector<std::int64_t>> times =
+        replays_.replay(scenarios_, [](const auto&...) {});
+    std::size_t variant = plain_;
+    for (std::size_t i = 0; i < plain_; ++i) {
+      Gain gain = gains.make(scenarios_[i], times[i]);
+      if (is_like_others(scenarios_[i]))
+        for (int n = 0; n < 2; ++n) gains.widen(gain, times[variant++]);
+      (!request_.set.empty()      ? found_.asked
+       : gain.repairs.size() == 1 ? found_.singles
+                                  : found_.pairs)
+          .push_back(std::move(gain));
+    }
+    for (std::vector<Gain>* const list : {&found_.singles, &found_.pairs})
+      std::ranges::stable_sort(*list, std::greater(), &Gain::gain_ns);
+  }
+
+  const WhatIfRequest& request_;
+  const JobWork job_;
+  const std::string refusal_;
+  JobReplay replays_;
+  std::size_t ranks_;
+  WhatIf found_ = {};
+  Survey survey_ = {};
+  std::int64_t recorded_ns_ = 0;
+  std::vector<std::int64_t> base_ = {};  // [step], as it was
+  std::vector<bool> has_effect_ = {};    // of each of request_.set
+  std::vector<Scenario> scenarios_ = {};
+  std::size_t plain_ = 0;  // scenarios before those with the quartiles
+};
+
 }  // namespace
 
 WhatIf find_what_if(const Run& run, const WhatIfRequest& request) {
-  WhatIf found;
-  const JobWork job(run);
-  found.coverage = job.coverage();
-  found.launches_share = job.launches_share();
-  found.refusal = find_refusal(run, job);
-  if (!found.refusal.empty()) return found;
-  JobReplay replays(run, job);
-  const std::size_t ranks = run.ranks.size();
-  Survey survey;
-  found.path_work_ns.resize(ranks);
-  std::int64_t recorded_ns = 0;
-  const std::vector<std::int64_t> base =
-      replays.replay({{}}, [&](const JobStep& step, const StepNetwork& network,
-                               const StepLikes& likes, const Replay& replay) {
-        if (!step.counted) return;
-        survey.add(replays.facts(), network, likes);
-        for (const Step& own : step.of_rank) recorded_ns += length_ns(own.time);
-        std::vector<PathPiece> path = replay.path(network, job);
-        for (const PathPiece& piece : path) {
-          found.path_ns[static_cast<std::size_t>(piece.what)] += length_ns(piece.time);
-          if (piece.what == PathClass::compute || piece.what == PathClass::copy ||
-              piece.what == PathClass::loader)
-            found.path_work_ns[piece.rank] += length_ns(piece.time);
-        }
-        if (request.path_only) found.path.insert(found.path.end(), path.rbegin(), path.rend());
-      })[0];
-  found.steps = base.size();
-  if (base.empty()) {
-    found.refusal = replays.cyclic() > 0
-                        ? "collectives or messages were matched that are not the same: in no step "
-                          "does everything begin after what it waits for"
-                        : "there is no step that all ranks have";
-    return found;
-  }
-  const std::int64_t count = static_cast<std::int64_t>(base.size() * ranks);
-  found.step_ns = recorded_ns / count;
-  found.replayed_ns = sum(base) / count;
-  if (request.path_only) return found;
-  const GainMaker gains(base, std::abs(found.replayed_ns - found.step_ns), ranks);
-
-  std::vector<Scenario> scenarios{{}};
-  std::vector<Repair> odd;
-  if (!request.set.empty()) {
-    scenarios.push_back({request.set});
-  } else {
-    odd = odd_ones(replays.facts(), survey, sum(base) / static_cast<std::int64_t>(ranks));
-    for (const Repair& repair : odd) scenarios.push_back({{repair}});
-    for (const Repair& repair :
-         request.others ? *request.others : removals(replays.facts(), survey))
-      scenarios.push_back({{repair}});
-    if (request.others) odd.clear();
-    if (odd.size() > kMostInPairs) odd.resize(kMostInPairs);
-    for (std::size_t a = 0; a < odd.size(); ++a)
-      for (std::size_t b = a + 1; b < odd.size(); ++b) scenarios.push_back({{odd[a], odd[b]}});
-  }
-  const std::size_t plain = scenarios.size();
-  for (std::size_t i = 1; i < plain; ++i)
-    if (std::ranges::any_of(scenarios[i].repairs,
-                            [](const Repair& repair) { return is_like_others(repair.kind); }))
-      for (const Variant variant : {Variant::low, Variant::high})
-        scenarios.push_back({scenarios[i].repairs, variant});
-  const std::vector<std::vector<std::int64_t>> times =
-      replays.replay(scenarios, [](const auto&...) {});
-  std::size_t variant = plain;
-  for (std::size_t i = 1; i < plain; ++i) {
-    Gain gain = gains.make(scenarios[i], times[i]);
-    if (std::ranges::any_of(gain.repairs,
-                            [](const Repair& repair) { return is_like_others(repair.kind); }))
-      for (int n = 0; n < 2; ++n) gains.widen(gain, times[variant++]);
-    (!request.set.empty()       ? found.asked
-     : gain.repairs.size() == 1 ? found.singles
-                                : found.pairs)
-        .push_back(std::move(gain));
-  }
-  for (std::vector<Gain>* const list : {&found.singles, &found.pairs})
-    std::ranges::stable_sort(*list, std::greater(), &Gain::gain_ns);
-  return found;
-}
-
-namespace {
-
-std::string_view kind_word(Kind kind) {
-  constexpr std::array<std::string_view, 11> kWords{
-      "rank",        "stage",    "link", "group",  "loader", "communication",
-      "collectives", "messages", "axis", "launch", "kernel"};
-  return kWords[static_cast<std::size_t>(kind)];
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(' ');
-  return from == std::string_view::npos ? std::string_view()
-                                        : text.substr(from, text.find_last_not_of(' ') - from + 1);
-}
-
-[[noreturn]] void refuse(std::string_view text, std::string_view why) {
-  throw UsageError(fmt::format(
-      "--set '{}': {}; for example 'rank 5 = median', 'stage 3 = median', 'link 2-4 = median', "
-      "'group 6,7 = median', 'kernel flash.* = -20%', 'loader = 0', 'tp = 0'",
-      text, why));
-}
-
-// Reads what a kernel's time becomes: "-20%", or "0".
-double parse_change(std::string_view text, std::string_view value) {
-  if (value == "0") return -1;
-  if (value.size() > 2 && value.front() == '-' && value.back() == '%')
-    if (const auto percent = parse_number(value.substr(1, value.size() - 2));
-        percent && *percent <= 100)
-      return -static_cast<double>(*percent) / 100;
-  refuse(text, "a kernel's time becomes less by -0% to -100%");
-}
-
-std::vector<std::int64_t> parse_ranks(std::string_view text, std::string_view list, Kind kind) {
-  std::vector<std::int64_t> ranks;
-  const auto ranges = parse_number_ranges(list);
-  if (!ranges) refuse(text, "no ranks");
-  for (const NumberRange& range : *ranges) {
-    // The ends of a link are no range.
-    if (kind == Kind::link && range.first != range.last) ranks.push_back(range.first);
-    for (std::int64_t rank = kind == Kind::link ? range.last : range.first;
-         rank <= range.last && ranks.size() <= kMostRanks; ++rank)
-      ranks.push_back(rank);
-  }
-  std::ranges::sort(ranks);
-  if (ranks.empty() || (kind <= Kind::stage && ranks.size() != 1)) refuse(text, "one number");
-  if (kind == Kind::link && ranks.size() != 2) refuse(text, "a link has two ranks");
-  return ranks;
-}
-
-}  // namespace
-
-Repair Repair::parse(std::string_view text) {
-  const std::size_t sign = text.rfind('=');
-  if (sign == std::string_view::npos) refuse(text, "no '='");
-  const std::string_view what = trimmed(text.substr(0, sign));
-  const std::string_view value = trimmed(text.substr(sign + 1));
-  const std::size_t space = what.find(' ');
-  const std::string_view word = what.substr(0, space);
-  const std::string_view of = space == std::string_view::npos ? "" : trimmed(what.substr(space));
-  Repair repair;
-  if (word == "kernel" && !of.empty()) {
-    repair.kind = Kind::kernel;
-    repair.names.emplace(std::string(of));
-    repair.change = parse_change(text, value);
-    return repair;
-  }
-  for (const Kind kind : {Kind::rank, Kind::stage, Kind::link, Kind::group})
-    if (word == kind_word(kind)) {
-      if (value != "median") refuse(text, "it can be as the median of those like it alone");
-      repair.kind = kind;
-      repair.ranks = parse_ranks(text, of, kind);
-      return repair;
-    }
-  if (value != "0" || !of.empty()) refuse(text, "it can be 0 alone");
-  for (const Kind kind :
-       {Kind::loader, Kind::communication, Kind::collectives, Kind::messages, Kind::launch})
-    if (word == kind_word(kind)) {
-      repair.kind = kind;
-      return repair;
-    }
-  for (unsigned i = 0; i <= static_cast<unsigned>(Axis::other); ++i)
-    if (word == to_string(static_cast<Axis>(i))) {
-      repair.kind = Kind::axis;
-      repair.axis = static_cast<Axis>(i);
-      return repair;
-    }
-  refuse(text, fmt::format("'{}' is nothing that a job has", word));
-}
-
-std::string Repair::text() const {
-  switch (kind) {
-    case Kind::link:
-      return fmt::format("link {}-{} = median", ranks[0], ranks[1]);
-    case Kind::rank:
-    case Kind::stage:
-    case Kind::group:
-      return fmt::format("{} {} = median", kind_word(kind), list_of(ranks));
-    case Kind::kernel:
-      return fmt::format("kernel {} = {:.0f}%", names->expression(), 100 * change);
-    case Kind::axis:
-      return fmt::format("{} = 0", to_string(axis));
-    default:
-      return fmt::format("{} = 0", kind_word(kind));
-  }
+  return WhatIfFinder(run, request).find();
 }
 
 }  // namespace traceloom
