@@ -143,7 +143,8 @@ Report replay_report(const Run& run, const WhatIfRequest& request) {
                                json.member("step_ns", found.step_ns);
                                json.member("replayed_ns", found.replayed_ns);
                                json.member("coverage", found.coverage);
-    json.member("launches_share", found.launches_share);
+                               json.member("launches_share", found.launches_share);
+                               json.member("unexplained_ns", found.unexplained_ns);
                              }));
   if (!found.refusal.empty()) return report;
   std::vector<Gain> gains = request.set.empty() ? found.singles : found.asked;
@@ -163,6 +164,11 @@ Report replay_report(const Run& run, const WhatIfRequest& request) {
                   "communication are known",
                   count_of(found.steps, "step"), format_duration(found.replayed_ns),
                   format_duration(found.step_ns), 100 * found.coverage));
+  if (ratio(found.unexplained_ns, found.step_ns) >= kWorthNaming)
+    report.notes.push_back(
+        fmt::format("{} a step and rank in front of device work have no known reason, and stay as "
+                    "they are: gains may be larger",
+                    format_duration(found.unexplained_ns)));
   if (found.launches_share < kLeastCoverage)
     report.notes.push_back(
         fmt::format("the launches of {:.1f} % of the device work are not known: what the host and "

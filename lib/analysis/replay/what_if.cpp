@@ -22,6 +22,7 @@ constexpr std::size_t kMostOfKind = 8;
 constexpr std::size_t kMostInPairs = 5;
 constexpr std::size_t kMostKernels = 5;
 constexpr double kKernelChange = -0.2;
+constexpr std::int64_t kLongGap = 15'000;  // ns; shorter ones are latencies
 // A candidate's work is longer than that of the others by this part of the step.
 constexpr double kLeastExcess = 0.002;
 
@@ -425,6 +426,7 @@ class WhatIfFinder {
     const auto count = static_cast<std::int64_t>(base_.size() * ranks_);
     found_.step_ns = recorded_ns_ / count;
     found_.replayed_ns = sum(base_) / count;
+    found_.unexplained_ns = unexplained_ns_ / count;
     for (std::size_t i = 0; i < has_effect_.size(); ++i)
       if (!has_effect_[i])
         throw UsageError(
@@ -440,6 +442,8 @@ class WhatIfFinder {
     StepRepair repair(replays_.facts(), network, likes);
     for (std::size_t i = 0; i < has_effect_.size(); ++i)
       has_effect_[i] = has_effect_[i] || !repair.durations({{request_.set[i]}}).empty();
+    for (const NetworkNode& node : network.nodes)
+      if (node.kept_ns > kLongGap) unexplained_ns_ += node.kept_ns;
     const std::vector<PathPiece> path = replay.path(network, job_);
     for (const PathPiece& piece : path) {
       found_.path_ns[static_cast<std::size_t>(piece.what)] += length_ns(piece.time);
@@ -498,6 +502,7 @@ class WhatIfFinder {
   WhatIf found_ = {};
   Survey survey_ = {};
   std::int64_t recorded_ns_ = 0;
+  std::int64_t unexplained_ns_ = 0;
   std::vector<std::int64_t> base_ = {};  // [step], as it was
   std::vector<bool> has_effect_ = {};    // of each of request_.set
   std::vector<Scenario> scenarios_ = {};

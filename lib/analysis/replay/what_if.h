@@ -47,10 +47,12 @@ struct WhatIf {
   std::int64_t replayed_ns = 0;  // mean step of the replay without repairs
   double launches_share = 1;     // JobWork::launches_share()
   double coverage = 1;           // part of time in communication with all its ranks
-  bool has_inferred = false;     // partners of messages were inferred
-  std::vector<Gain> asked;       // WhatIfRequest::set
-  std::vector<Gain> singles;     // by gain
-  std::vector<Gain> pairs;       // of ranks, stages, links and groups; by gain
+  // Time a step and rank in front of device work for which no reason is known. It stays as it is in
+  // the replay, so that gains are too small if it is much.
+  std::int64_t unexplained_ns = 0;
+  std::vector<Gain> asked;    // WhatIfRequest::set
+  std::vector<Gain> singles;  // by gain
+  std::vector<Gain> pairs;    // of ranks, stages, links and groups; by gain
   // The longest way through the steps, by class, and its work (compute, copies and loader) by rank.
   std::array<std::int64_t, kPathClassCount> path_ns = {};
   std::vector<std::int64_t> path_work_ns;

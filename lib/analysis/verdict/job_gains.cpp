@@ -27,6 +27,7 @@ JobGains find_job_gains(const Run& run, const std::string& kernel) {
   }
   const WhatIf found = find_what_if(run, {.others = std::move(others)});
   if (!found.refusal.empty() || found.launches_share < kLeastCoverage ||
+      found.unexplained_ns > found.step_ns / kMostOff ||
       std::abs(found.replayed_ns - found.step_ns) > found.step_ns / kMostOff)
     return gains;
   gains.is_known = true;

@@ -15,8 +15,9 @@
 namespace traceloom {
 
 struct JobGains {
-  // False for a single rank, without devices, if not all ranks and partners are known, and if the
-  // replay of the recorded times is off by more than 2 %.
+  // False for a single rank, without devices, if not all ranks, partners and launches are known,
+  // and if the replay of the recorded times is off by more than 2 %, or has no reason for more than
+  // 2 % of the step.
   bool is_known = false;
   // Of a mean step.
   std::int64_t step_ns = 0;
