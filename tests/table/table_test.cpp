@@ -129,3 +129,31 @@ TEST_CASE("table: long texts keep both ends") {
   CHECK(table.rows()[0][1] == Cell(std::int64_t{1}));
   CHECK(table.rows()[1][0] == Cell("short"));
 }
+
+TEST_CASE("table: grouped rows have sums of counts and means of all other numbers") {
+  Table table({{"rank", "Rank", ColumnKind::count},
+               {"step", "Step", ColumnKind::count},
+               {"name", "Name", ColumnKind::text},
+               {"count", "Count", ColumnKind::count},
+               {"mean_ns", "Mean", ColumnKind::duration},
+               {"busy_share", "Busy", ColumnKind::share}});
+  const auto add = [&](std::int64_t rank, std::int64_t step, Cell count, Cell ns, Cell busy) {
+    table.add_row({Cell(rank), Cell(step), Cell("a"), count, ns, busy});
+  };
+  add(0, 1, Cell(std::int64_t{2}), Cell(std::int64_t{10}), Cell(0.25));
+  add(1, 1, Cell(std::int64_t{3}), Cell(std::int64_t{20}), Cell(0.75));
+  add(1, 2, Cell(std::int64_t{4}), Cell(std::int64_t{40}), Cell{});
+  add(2, 1, Cell{}, Cell(std::int64_t{50}), Cell(0.5));
+  const Table grouped =
+      table.grouped(0, {"stage", "Stage", ColumnKind::count}, [](const Cell& rank) {
+        return Cell(std::get<std::int64_t>(rank) / 2);
+      });
+  CHECK(render_table(grouped, TableFormat::csv, {}) ==
+        "stage,step,name,count,mean_ns,busy_share\n"
+        "0,1,a,5,15,0.5\n"
+        "0,2,a,4,40,\n"
+        "1,1,a,,50,0.5\n");
+  table.nest("step", "name");
+  CHECK_THROWS_AS(table.grouped(0, {"stage", "Stage", ColumnKind::count}, {}),
+                  std::invalid_argument);
+}

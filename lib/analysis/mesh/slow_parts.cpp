@@ -28,6 +28,27 @@ std::int64_t median(std::vector<std::int64_t> values) {
   return percentile(std::move(values), 50);
 }
 
+// The median of some values without one of them, in little more time than that of all.
+class MedianOfOthers {
+ public:
+  void add(std::int64_t value) {
+    values_.push_back(value);
+    is_sorted_ = false;
+  }
+  // Returns nullopt if there are no others. `value` is one of the values.
+  std::optional<std::int64_t> without(std::int64_t value) {
+    if (values_.size() < 2) return std::nullopt;
+    if (!std::exchange(is_sorted_, true)) std::ranges::sort(values_);
+    const std::size_t middle = percentile_place(values_.size() - 1, 50);
+    const auto place = std::ranges::lower_bound(values_, value) - values_.begin();
+    return values_[middle + (std::cmp_less_equal(place, middle) ? 1 : 0)];
+  }
+
+ private:
+  std::vector<std::int64_t> values_;
+  bool is_sorted_ = true;
+};
+
 // The time of each rank's own work of one role, by place in RankWaits::ranks and step.
 using Work = std::vector<std::vector<std::int64_t>>;
 
@@ -38,7 +59,6 @@ class SlowFinder {
       : run_(run), mesh_(mesh), roles_(roles), waits_(waits) {
     for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
       const MeshPlace* const place = mesh.place_of(run.ranks[waits.ranks[i]].rank);
-      places_.push_back(place == nullptr ? std::nullopt : std::optional(*place));
       if (place == nullptr) continue;
       stages_[place->stage].push_back(i);
       replicas_[{place->data, place->context}].push_back(i);
@@ -73,67 +93,41 @@ class SlowFinder {
     return work;
   }
 
-  // Returns the median of the other ranks of a stage; nullopt if there are none.
-  std::optional<std::int64_t> like(const Work& work, std::size_t rank, std::size_t step) const {
-    std::vector<std::int64_t> values;
-    for (const std::size_t other : stages_.at(places_[rank]->stage))
-      if (other != rank) values.push_back(work[other][step]);
-    return values.empty() ? std::nullopt : std::optional(median(std::move(values)));
-  }
-
-  // Returns the part of its like's work that a rank has more; 0 if it has no like.
-  double excess(const Work& work, std::size_t rank, std::size_t step) const {
-    const std::optional<std::int64_t> others = like(work, rank, step);
-    return others && *others > 0
-               ? static_cast<double>(work[rank][step]) / static_cast<double>(*others) - 1
-               : 0;
-  }
-
-  // Returns what each rank has more than its like, without what its replica has more.
-  Work own_excess(const Work& work) const {
+  // Returns what each rank has more than its like; with `own` without what its replica has more.
+  Work excess(const Work& work, bool own) const {
     Work more(work.size(), std::vector<std::int64_t>(waits_.steps.size(), 0));
-    for (std::size_t step = 0; step < waits_.steps.size(); ++step) {
-      std::vector<double> parts;
-      for (std::size_t rank = 0; rank < work.size(); ++rank)
-        parts.push_back(places_[rank] ? excess(work, rank, step) : 0);
-      for (std::size_t rank = 0; rank < work.size(); ++rank) {
-        if (!places_[rank]) continue;
-        std::vector<double> mates;
-        for (const std::size_t mate : replicas_.at({places_[rank]->data, places_[rank]->context}))
-          if (mate != rank) mates.push_back(parts[mate]);
-        const double common = mates.empty() ? 0 : std::max(percentile(std::move(mates), 50), 0.0);
-        const double others = static_cast<double>(like(work, rank, step).value_or(0));
-        more[rank][step] = static_cast<std::int64_t>((parts[rank] - common) * others);
+    const auto compare = [&](const auto& groups, const Work& values, std::size_t step, auto use) {
+      for (const auto& [key, ranks] : groups) {
+        MedianOfOthers median;
+        for (const std::size_t rank : ranks) median.add(values[rank][step]);
+        for (const std::size_t rank : ranks) use(rank, median.without(values[rank][step]));
       }
-    }
+    };
+    for (std::size_t step = 0; step < waits_.steps.size(); ++step)
+      compare(stages_, work, step, [&](std::size_t rank, std::optional<std::int64_t> others) {
+        more[rank][step] = others ? work[rank][step] - *others : 0;
+      });
+    if (!own) return more;
+    const Work plain = more;
+    for (std::size_t step = 0; step < waits_.steps.size(); ++step)
+      compare(replicas_, plain, step, [&](std::size_t rank, std::optional<std::int64_t> mates) {
+        more[rank][step] -= std::max<std::int64_t>(mates.value_or(0), 0);
+      });
     return more;
   }
 
   void find_ranks(std::vector<SlowRank>& slow) const {
-    const Work computing = own_excess(work_in({Role::kernel}));
+    const Work computing = excess(work_in({Role::kernel}), true);
     add_steady(computing, Role::kernel, slow);
     if (slow.empty()) add_sporadic(computing, slow);
-    const std::pair<Role, Work> others[] = {
-        {Role::dataloader, plain_excess(work_in({Role::dataloader}))},
-        {Role::memcpy, plain_excess(work_in({Role::memcpy, Role::memset}))},
-        {Role::cpu, plain_excess(work_in({Role::cpu, Role::runtime, Role::host_code}))}};
-    for (const auto& [role, more] : others) {
-      std::vector<SlowRank> found;
-      add_steady(more, role, found);
-      for (const SlowRank& one : found)
-        if (holds_up(one)) slow.push_back(one);
-    }
+    std::vector<SlowRank> others;
+    add_steady(excess(work_in({Role::dataloader}), false), Role::dataloader, others);
+    add_steady(excess(work_in({Role::memcpy, Role::memset}), false), Role::memcpy, others);
+    add_steady(excess(work_in({Role::cpu, Role::runtime, Role::host_code}), false), Role::cpu,
+               others);
+    for (const SlowRank& one : others)
+      if (holds_up(one)) slow.push_back(one);
     std::ranges::stable_sort(slow, {}, &SlowRank::rank);
-  }
-
-  Work plain_excess(const Work& work) const {
-    Work more(work.size(), std::vector<std::int64_t>(waits_.steps.size(), 0));
-    for (std::size_t rank = 0; rank < work.size(); ++rank)
-      for (std::size_t step = 0; step < waits_.steps.size(); ++step)
-        if (places_[rank])
-          if (const std::optional<std::int64_t> others = like(work, rank, step))
-            more[rank][step] = work[rank][step] - *others;
-    return more;
   }
 
   // Returns the sum of what is at least that share of a mean step, and the number of such steps.
@@ -230,17 +224,18 @@ class SlowFinder {
       std::size_t count = 0;
     };
     std::map<std::vector<std::int64_t>, Sum> sums;
-    for (const auto& [kind, all] : kinds)
+    for (const auto& [kind, all] : kinds) {
+      MedianOfOthers means;
+      for (const auto& [ranks, own] : all) means.add(own.mean_ns());
       for (const auto& [ranks, own] : all) {
-        std::vector<std::int64_t> others;
-        for (const auto& [other, transfers] : all)
-          if (other != ranks) others.push_back(transfers.mean_ns());
-        if (others.empty()) continue;
+        const std::optional<std::int64_t> others = means.without(own.mean_ns());
+        if (!others) continue;
         Sum& sum = sums[ranks];
         sum.own += own.sum;
-        sum.others += static_cast<Int128>(median(std::move(others))) * own.count;
+        sum.others += static_cast<Int128>(*others) * own.count;
         sum.count += own.count;
       }
+    }
     for (const auto& [ranks, sum] : sums) {
       const SlowTransfers found{axis, ranks, rounded_mean(sum.own, sum.count),
                                 rounded_mean(sum.others, sum.count), a_step(sum.own - sum.others)};
@@ -284,8 +279,7 @@ class SlowFinder {
   const Mesh& mesh_;
   const std::vector<RankRoles>& roles_;
   const RankWaits& waits_;
-  std::vector<std::optional<MeshPlace>> places_;  // as RankWaits::ranks
-  std::map<std::int64_t, std::vector<std::size_t>> stages_;
+  std::map<std::int64_t, std::vector<std::size_t>> stages_;  // places in RankWaits::ranks
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> replicas_;
 };
 
