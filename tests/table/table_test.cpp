@@ -145,9 +145,8 @@ TEST_CASE("table: grouped rows have sums of counts and means of all other number
   add(1, 2, Cell(std::int64_t{4}), Cell(std::int64_t{40}), Cell{});
   add(2, 1, Cell{}, Cell(std::int64_t{50}), Cell(0.5));
   const Table grouped =
-      table.grouped(0, {"stage", "Stage", ColumnKind::count}, [](const Cell& rank) {
-        return Cell(std::get<std::int64_t>(rank) / 2);
-      });
+      table.grouped(0, {"stage", "Stage", ColumnKind::count},
+                    [](const Cell& rank) { return Cell(std::get<std::int64_t>(rank) / 2); });
   CHECK(render_table(grouped, TableFormat::csv, {}) ==
         "stage,step,name,count,mean_ns,busy_share\n"
         "0,1,a,5,15,0.5\n"

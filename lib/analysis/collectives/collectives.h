@@ -75,8 +75,9 @@ struct Collective {
   // calls.
   bool is_launch_only = false;
   // For sends and receives: the label of the computing that was launched before, whose result a
-  // send may carry.
+  // send may carry; and the correlation of their launch, which ascends on a rank.
   std::uint32_t after_label = kNoLabel;
+  std::int64_t launch = kNoId;
 
   void add(const CollectivePart& part) {
     parts.push_back(part);
@@ -129,6 +130,8 @@ struct Message {
   bool is_eager = false;
   MessageWay way = MessageWay::unknown;
   std::uint32_t after_label = kNoLabel;  // of the sending end, as in Collective
+  std::int64_t sent_launch = kNoId;
+  std::int64_t received_launch = kNoId;
 };
 
 // How many parts are special.
@@ -223,8 +226,8 @@ struct CommunicationPiece {
   auto wired() {
     return std::tie(what.name, what.dtype, what.bytes, what.group_size, what.parts,
                     what.shortest_ns, what.bytes_are_input, what.bytes_are_part,
-                    what.is_launch_only, what.after_label, seq, start_ns, own_dtype, own_bytes,
-                    peer, shares_range, has_unclear_count, detail);
+                    what.is_launch_only, what.after_label, what.launch, seq, start_ns, own_dtype,
+                    own_bytes, peer, shares_range, has_unclear_count, detail);
   }
 };
 

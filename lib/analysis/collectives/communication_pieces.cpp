@@ -286,6 +286,7 @@ void append_device_pieces(const Run& run, std::size_t rank,
       if (is_point_to_point(piece.what.name)) {
         if (!order) order.emplace(run, rank);
         piece.what.after_label = order->label_before(span.correlation);
+        piece.what.launch = span.correlation;
       }
       pieces.push_back(std::move(piece));
     }

@@ -21,6 +21,8 @@ Message message_of(const MessageEnds& ends, const Collective& sent, const Collec
   message.bytes = std::max(sent.bytes, received.bytes);
   message.transfer_ns = std::min(length_of(sent), length_of(received));
   message.after_label = sent.after_label;
+  message.sent_launch = sent.launch;
+  message.received_launch = received.launch;
   return message;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace traceloom {
@@ -20,7 +21,8 @@ std::optional<StepKey> median_step(const std::vector<RankRoles>& roles) {
 }
 
 // A stage sends what it has worked on. Work whose result goes to no other stage is that of the last
-// stage forward and of the first one backward: it is known by the message that it begins with.
+// stage forward and of the first one backward: it is known by the message that it begins with, which
+// is asked for right before. Kernels may begin late, so the order is that of their launches.
 class Grid {
  public:
   Grid(const Run& run, const Mesh& mesh, const std::vector<RankRoles>& roles)
@@ -37,14 +39,15 @@ class Grid {
   std::vector<StageWork> rows() {
     for (const Message& message : match_collectives(run_).messages) {
       if (message.way == MessageWay::unknown) return {};
-      add(message.sent, message.way, true);
-      add(message.received, message.way, false);
+      add(message.sent, message.sent_launch, message.way, true);
+      add(message.received, message.received_launch, message.way, false);
     }
     std::vector<StageWork> rows;
     for (auto& [rank, work] : work_) {
       StageWork row{mesh_.place_of(run_.ranks[rank].rank)->stage, run_.ranks[rank].rank};
-      std::ranges::stable_sort(work);
-      for (const auto& [ns, way] : work) {
+      std::ranges::sort(work);
+      for (const auto& [launch, receives, way] : work) {
+        if (launch == kNoId) return {};
         const bool forward = way == MessageWay::forward;
         row.order += fmt::format("{}{}{}", row.order.empty() ? "" : " ", forward ? 'F' : 'B',
                                  (forward ? row.forward : row.backward)++);
@@ -57,27 +60,29 @@ class Grid {
   }
 
  private:
-  void add(const CollectivePart& part, MessageWay way, bool sends) {
+  void add(const CollectivePart& part, std::int64_t launch, MessageWay way, bool sends) {
     const auto time = times_.find(part.rank);
     if (time == times_.end() || part.start_ns < time->second.from_ns ||
         part.start_ns >= time->second.to_ns)
       return;
     const std::int64_t stage = mesh_.place_of(run_.ranks[part.rank].rank)->stage;
     const bool is_end = stage == (way == MessageWay::forward ? mesh_.stages - 1 : 0);
-    if (sends != is_end) work_[part.rank].emplace_back(part.start_ns, way);
+    if (sends != is_end) work_[part.rank].emplace_back(launch, !sends, way);
   }
 
   const Run& run_;
   const Mesh& mesh_;
   std::map<std::size_t, Interval> times_;  // of the step, by rank
-  std::map<std::size_t, std::vector<std::pair<std::int64_t, MessageWay>>> work_;
+  // By rank: launch, whether it is a receive (a batch sends what was done before), and way.
+  std::map<std::size_t, std::vector<std::tuple<std::int64_t, bool, MessageWay>>> work_;
 };
 
 }  // namespace
 
 std::vector<StageWork> find_grid(const Run& run, const Mesh& mesh,
                                  const std::vector<RankRoles>& roles) {
-  return Grid(run, mesh, roles).rows();
+  // In interleaved schedules messages are asked for while other work goes on.
+  return find_chunks(run, mesh) == 1 ? Grid(run, mesh, roles).rows() : std::vector<StageWork>{};
 }
 
 std::int64_t find_chunks(const Run& run, const Mesh& mesh) {
