@@ -257,10 +257,10 @@ void add_output_options(CLI::App& app, MergeCommand& command) {
                "Needs twice the output's size on its disk while it works.")
       ->group(group);
   app.add_flag("--critical-path", command.critical_path,
-               "Add a row with the longest way through the steps\n"
-               "It goes across ranks, from piece to piece of what the step waited for; see "
+               "Add a row: what steps wait for\n"
+               "It is the longest way through the steps, across ranks, from piece to piece; see "
                "trace-stats what-if.")
-      ->group(group);
+      ->group(kAdvancedGroup);
   app.add_option("--report", command.report, "Write as JSON what was done to each input")
       ->group(group)
       ->type_name("FILE");
@@ -453,11 +453,9 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
   add_clock_options(app, words);
   add_row_options(app, words);
   add_limits(app, command, words);
-  set_examples(
-      app,
-      {{"all ranks of a run in one trace", "trace-merge traces/ -o merged.json.gz"},
-       {"files that do not say their rank", "trace-merge 0=a.json 1=b.json -o ab.json"},
-       {"three steps of two ranks", "trace-merge traces/ --ranks 0,7 --steps 10:12 -o some.json"}});
+  set_examples(app,
+               {{"all ranks of a run in one trace", "trace-merge traces/ -o merged.json.gz"},
+                {"files that do not say their rank", "trace-merge 0=a.json 1=b.json -o ab.json"}});
   set_page(app, "docs/commands/trace-merge.md");
   if (!parse(app, argc, argv)) return false;
   check_serving(command.serving, app.count("--port") > 0);

@@ -9,17 +9,17 @@ namespace traceloom {
 namespace {
 
 void add_mesh(CLI::App& app, Work& work) {
-  CLI::App* const command = add_analysis(
-      app, work,
-      {.name = "mesh",
-       .help = "How the ranks share the work: tensor, pipeline, data, expert parallelism\n"
-               "Shows the sizes of the mesh, the place of each rank in it, and what "
-               "the groups of each kind exchange. What a group is for comes from its "
-               "description, or else from what happens in it; --mesh overrides both.",
-       .details = true,
-       .spread = true,
-       .by_mesh = true},
-      [](const Run& run) { return Answer{mesh_report(run)}; });
+  CLI::App* const command =
+      add_analysis(app, work,
+                   {.name = "mesh",
+                    .help = "How the ranks of a job share its work\n"
+                            "Shows the sizes of the mesh, the place of each rank in it, and what "
+                            "the groups of each kind exchange. What a group is for comes from its "
+                            "description, or else from what happens in it; --mesh overrides both.",
+                    .details = true,
+                    .spread = true,
+                    .by_mesh = true},
+                   [](const Run& run) { return Answer{mesh_report(run)}; });
   set_examples(*command, {{"the mesh of a job", "trace-stats mesh traces/"}});
 }
 

@@ -22,7 +22,7 @@ void add_what_if(CLI::App& app, Work& work) {
       app, work,
       {.name = "what-if",
        .help =
-           "What the whole job gains if a rank, stage, link or kernel is repaired\n"
+           "What a repair would gain for the whole job\n"
            "Replays the steps of all ranks with other durations. Without --set: a list of what "
            "each repair alone would gain, and the best pairs. Coarse time lines (whole passes of "
            "micro-batches) are run again with the duration that is usual for each kind.",
@@ -50,12 +50,12 @@ void add_what_if(CLI::App& app, Work& work) {
           },
           "Of a coarse time line, leave out these steps: 31,40-42")
       ->type_name("LIST");
-  set_examples(*command, {{"what each repair would gain", "trace-stats what-if traces/"},
-                          {"a rank like the others, and faster kernels",
-                           "trace-stats what-if traces/ --set 'rank 5 = median' --set 'kernel "
-                           "flash.* = -20%'"},
-                          {"a coarse time line without two steps",
-                           "trace-stats what-if timeline.json.gz --without-steps 31,32"}});
+  set_examples(*command,
+               {{"what each repair would gain", "trace-stats what-if traces/"},
+                {"a rank like the others, and no waiting for data",
+                 "trace-stats what-if traces/ --set 'rank 5 = median' --set 'loader = 0'"},
+                {"a coarse time line without two steps",
+                 "trace-stats what-if timeline.json.gz --without-steps 31,32"}});
 }
 
 const RegisteredCommand kWhatIfCommand(CommandGroup::time, 120, add_what_if);

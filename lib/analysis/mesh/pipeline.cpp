@@ -21,7 +21,8 @@ std::optional<StepKey> median_step(const std::vector<RankRoles>& roles) {
 }
 
 // A stage sends what it has worked on. Work whose result goes to no other stage is that of the last
-// stage forward and of the first one backward: it is known by the message that it begins with, which
+// stage forward and of the first one backward: it is known by the message that it begins with,
+// which
 // is asked for right before. Kernels may begin late, so the order is that of their launches.
 class Grid {
  public:
