@@ -9,7 +9,7 @@ names_no_trace() {
   case "$command $1" in
     comm\ table | gpu\ table | memcpy\ table | steps\ table | stragglers\ table) ;;
     comm\ md | gpu\ md | memcpy\ md | steps\ md | stragglers\ md) ;;
-    what-if\ table | what-if\ md) ;;
+    what-if\ table | what-if\ md | mesh\ table | mesh\ md | bubbles\ table | bubbles\ md) ;;
     *) return 1 ;;
   esac
 }
