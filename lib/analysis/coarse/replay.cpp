@@ -122,7 +122,7 @@ class NetworkBuilder {
     }
   }
 
-  // What comes after the last micro-batch.
+  // Adds the operations that come after the last micro-batch.
   void add_end(std::size_t stage) {
     List chain;
     const auto append = [&](OperationKind kind) {

@@ -33,8 +33,8 @@ class CoarseReplay {
   // the recorded duration counts, without it the ideal one of its kind.
   std::vector<std::int64_t> run(const std::vector<char>& is_recorded) const;
 
-  // What an operation of the kind takes if it is not slowed down: the mean of computing, the median
-  // of communication, over all steps, replicas and stages.
+  // Returns the time that an operation of the kind takes if nothing slows it down: the mean of
+  // computing, the median of communication, over all steps, replicas and stages.
   std::int64_t ideal_ns(OperationKind kind) const { return ideal_ns_[kind]; }
 
  private:

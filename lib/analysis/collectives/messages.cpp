@@ -203,7 +203,7 @@ class TwoStageWays {
       return std::ranges::count_if(
           sends, [&](const Message* send) { return forward.contains(send->after_label); });
     };
-    // Each part of the model is left forward by as many messages as come back to it.
+    // As many messages leave each part of the model forward as come back to it.
     const auto backward = [&](const std::vector<Message*>& sends) {
       return static_cast<std::ptrdiff_t>(sends.size()) - count(sends);
     };

@@ -21,7 +21,7 @@ Intervals computing(const RoleSets& sets) {
   return all;
 }
 
-// What is communication by its events, and in no piece that find_exchanges() has, is unknown.
+// Communication by its events that is in no piece of find_exchanges() counts as unknown.
 PartTimes parts_of(const RankRoles& roles, const RankExchanges& exchanges, bool has_devices) {
   PartTimes times;
   for (const StepRoles& step : roles.steps) {

@@ -60,7 +60,7 @@ void describe(DescribedGroup& group) {
   if (axes.size() == 1) group.axis = *axes.begin();
 }
 
-// What happens in a group, on all of its ranks together.
+// Traffic counts what happens in a group, on all of its ranks together.
 struct Traffic {
   std::int64_t messages = 0;
   std::int64_t all_to_alls = 0;
