@@ -123,7 +123,7 @@ std::string headline(const WhatIf& found) {
   if (!found.refusal.empty()) return "Cannot tell: " + found.refusal + ".";
   if (!found.asked.empty()) return "If changed: " + gain_words(found, found.asked.front()) + ".";
   const auto like = std::ranges::find_if(found.singles, [&](const Gain& gain) {
-    return gain.repairs.front().kind <= Kind::group &&
+    return gain.repairs.front().is_like_others() &&
            ratio(gain.gain_ns, found.replayed_ns) >= kWorthNaming && gain.least_ns > 0;
   });
   if (like != found.singles.end())

@@ -114,13 +114,12 @@ void time_eager(const std::vector<Message>& messages, std::vector<Meeting>& meet
 
 class MeetingList {
  public:
-  MeetingList(const Run& run, JobWork& job) : mesh_(find_mesh(run)), job_(job) {}
+  MeetingList(const Run& run, JobWork& job) : run_(run), mesh_(find_mesh(run)), job_(job) {}
 
   void add(const Collective& what) {
-    Meeting meeting{axis_of(what.group), false, false, what.complete, what.name};
-    meeting.is_complete = what.complete &&
-                          static_cast<std::int64_t>(what.parts.size()) >= what.group_size &&
-                          !what.is_launch_only;
+    const bool is_complete = what.complete && !what.is_launch_only &&
+                             static_cast<std::int64_t>(what.parts.size()) >= what.group_size;
+    Meeting meeting{mesh_.axis_of(what.group), false, false, is_complete, what.name};
     meeting.group = group_of(what, meeting.axis);
     meeting.parts = static_cast<std::uint32_t>(what.parts.size());
     meeting.bytes = what.bytes;
@@ -143,15 +142,10 @@ class MeetingList {
   }
 
  private:
-  Axis axis_of(const ProcessGroup& group) {
-    const auto [axis, is_new] = axes_.try_emplace(group);
-    if (is_new) axis->second = mesh_.axis_of(group);
-    return axis->second;
-  }
   // Returns the number of a group; one without a name is known by its ranks.
   std::uint32_t group_of(const Collective& what, Axis axis) {
     std::vector<std::int64_t> ranks;
-    for (const CollectivePart& part : what.parts) ranks.push_back(job_rank(part.rank));
+    for (const CollectivePart& part : what.parts) ranks.push_back(run_.ranks[part.rank].rank);
     const auto [number, is_new] =
         groups_.try_emplace({axis, ranks}, static_cast<std::uint32_t>(groups_.size()));
     if (is_new)
@@ -159,20 +153,19 @@ class MeetingList {
                              std::string(what.group.description), std::move(ranks)});
     return number->second;
   }
-  std::int64_t job_rank(std::size_t rank) const { return static_cast<std::int64_t>(rank); }
   void add_part(const CollectivePart& part, bool sends) {
     job_.parts[part.rank].push_back(
         {{part.start_ns, part.end_ns}, static_cast<std::uint32_t>(job_.meetings.size()), sends});
   }
 
+  const Run& run_;
   const Mesh& mesh_;
   JobWork& job_;
-  std::map<ProcessGroup, Axis> axes_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> links_;
   std::map<std::pair<Axis, std::vector<std::int64_t>>, std::uint32_t> groups_;
 };
 
-// Adds up what is known of the communication of a rank in the steps that count.
+// Adds up what is known of the communication of a rank in its steps.
 void measure(const Run& run, std::size_t rank, JobWork& job,
              std::map<std::string, std::int64_t>& unknown) {
   const Intervals steps = run.ranks[rank].steps.times();
@@ -209,8 +202,6 @@ JobWork::JobWork(const Run& run) : parts(run.ranks.size()) {
   for (const Collective& what : found.matched) list.add(what);
   for (const Message& one : found.messages) list.add(one);
   time_eager(found.messages, meetings);
-  for (JobGroup& group : groups)
-    for (std::int64_t& rank : group.ranks) rank = run.ranks[static_cast<std::size_t>(rank)].rank;
   std::map<std::string, std::int64_t> missing;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     std::ranges::sort(parts[rank], {}, [](const MeetingPart& part) {
@@ -230,13 +221,11 @@ double JobWork::launches_share() const {
     launched += static_cast<std::size_t>(std::ranges::count_if(
         rank.pieces, [](const LaunchedPiece& piece) { return piece.call_ns != kNotGiven; }));
   }
-  return pieces == 0 ? 0 : static_cast<double>(launched) / static_cast<double>(pieces);
+  return ratio(static_cast<std::int64_t>(launched), static_cast<std::int64_t>(pieces));
 }
 
 double JobWork::coverage() const {
-  return communication_ns == 0
-             ? 1
-             : static_cast<double>(known_ns) / static_cast<double>(communication_ns);
+  return communication_ns == 0 ? 1 : ratio(known_ns, communication_ns);
 }
 
 }  // namespace traceloom

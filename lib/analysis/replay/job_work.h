@@ -84,7 +84,7 @@ struct JobWork {
   std::vector<std::vector<MeetingPart>> parts;  // of each rank, by time
   std::vector<JobGroup> groups;
   std::vector<JobLink> links;
-  // Time of all pieces of communication in counted steps, and of those whose ranks are all known.
+  // Time of all pieces of communication in steps, and of those whose ranks are all known.
   std::int64_t communication_ns = 0;
   std::int64_t known_ns = 0;
   // What is not known, in words, the longest time first: "SendRecv without the other rank".

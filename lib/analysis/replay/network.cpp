@@ -236,7 +236,6 @@ class RankBuilder {
       reasons.add(network_.begins.back(), std::min(piece.start_ns, times_.time.from_ns));
     stream.exists = true;
     stream.end_ns = piece.end_ns;
-    stream.is_computing = piece.kind != PieceKind::communication;
     stream.holds = false;
     stream.node = piece.kind == PieceKind::communication ? communicate(piece, reasons)
                                                          : compute(piece, reasons);
@@ -430,7 +429,7 @@ std::vector<JobStep> shared_steps(const Run& run) {
 }  // namespace
 
 NetworkMaker::NetworkMaker(const Run& run, const JobWork& job)
-    : run_(run), job_(job), steps_(shared_steps(run)), states_(job.ranks.size()) {
+    : job_(job), steps_(shared_steps(run)), states_(job.ranks.size()) {
   first_slot_.push_back(0);
   for (const RankWork& rank : job.ranks)
     first_slot_.push_back(first_slot_.back() + 2 + rank.streams);

@@ -101,8 +101,7 @@ struct StreamEnd {
   std::int64_t end_ns = 0;
   std::uint32_t node = 0;
   bool exists = false;
-  bool is_computing = false;  // or copying
-  bool holds = false;         // it is communication other than a send
+  bool holds = false;  // it is communication other than a send
 };
 
 // Communication that no computation has waited for yet.
@@ -125,7 +124,7 @@ struct NetworkState {
 
 class NetworkMaker {
  public:
-  // Both must outlive it.
+  // `job` must outlive it.
   NetworkMaker(const Run& run, const JobWork& job);
 
   const std::vector<JobStep>& steps() const { return steps_; }
@@ -135,7 +134,6 @@ class NetworkMaker {
   StepNetwork make(const JobStep& step);
 
  private:
-  const Run& run_;
   const JobWork& job_;
   std::vector<JobStep> steps_;
   std::vector<std::uint32_t> first_slot_;  // of each rank, and the end

@@ -36,6 +36,8 @@ struct Repair {
   static Repair parse(std::string_view text);
   // Returns what parse() reads.
   std::string text() const;
+  // True if it is made as the others are that are like it; otherwise it becomes faster, or goes.
+  bool is_like_others() const { return kind <= Kind::group; }
   // Returns the kernel's name, or the expression for it.
   std::string name() const { return exact.empty() ? names->expression() : exact; }
 

@@ -26,10 +26,6 @@ constexpr std::int64_t kLongGap = 15'000;  // ns; shorter ones are latencies
 // A candidate's work is longer than that of the others by this part of the step.
 constexpr double kLeastExcess = 0.002;
 
-bool is_like_others(Kind kind) {
-  return kind <= Kind::group;
-}
-
 // What the times of the others are replaced with.
 enum class Variant : std::uint8_t { median, low, high };
 
@@ -383,8 +379,7 @@ std::string find_refusal(const Run& run, const JobWork& job) {
 }
 
 bool is_like_others(const Scenario& scenario) {
-  return std::ranges::any_of(scenario.repairs,
-                             [](const Repair& repair) { return is_like_others(repair.kind); });
+  return std::ranges::any_of(scenario.repairs, &Repair::is_like_others);
 }
 
 // Replays a job in two rounds: as it was, which shows what could be repaired, and with repairs.
