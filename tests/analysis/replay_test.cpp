@@ -1,6 +1,7 @@
 // The replay of a job: what a repair would gain is what the same job takes when it is simulated
 // with that repair.
 #include "analysis/replay/what_if.h"
+#include "support/long_times.h"
 #include "support/run_texts.h"
 #include "support/simulated_job.h"
 #include "support/tries.h"
@@ -146,6 +147,8 @@ TEST_CASE("what-if: says what it lacks") {
         "'ncclDevKernel_SendRecv'), so that waiting would be taken for work");
   job.program = [](int, int) -> Program { return {{"cpu_op", "aten::mm", 30}}; };
   CHECK(what_if(job).refusal == "these traces hold no work of devices, which is what is replayed");
+  CHECK(find_what_if(read_texts({{"rank0.json", long_trace()}}), {}).refusal ==
+        "the work of all ranks takes more than 73 years, so that its times do not add up");
 }
 
 TEST_CASE("what-if: refuses a change of what is not there") {
