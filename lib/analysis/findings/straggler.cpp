@@ -1,12 +1,13 @@
 #include "analysis/findings/straggler.h"
 
-#include "analysis/mesh/slow_parts.h"
+#include "analysis/replay/what_if.h"
 #include "base/arithmetic.h"
 #include "base/units.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace traceloom {
 namespace {
@@ -384,58 +385,50 @@ RankWaits waits_among_like(const Comparison& all, const Mesh& mesh, std::int64_t
   return like;
 }
 
-// A rank that is slower than its like. The others may wait for it in messages, too, of which the
-// delay has nothing: then it is what the rank has more.
-Straggler straggler_of_slow(const Comparison& all, const Mesh& mesh, const SlowRank& slow) {
-  std::size_t place = 0;
-  const RankWaits like = waits_among_like(all, mesh, slow.rank, place);
-  Straggler found;
-  found.candidates = {slow.rank};
-  found.is_own = true;
-  found.delay_ns = slow.more_ns;
-  found.delay_share = share_of_step(slow.more_ns, all.waits);
-  explain(all.run, all.roles, like, place, found);
-  found.pattern = slow.is_sporadic ? DelayPattern::sporadic : DelayPattern::persistent;
-  name(found, slow.is_sporadic ? "low" : confidence_of(all.waits));
-  return found;
-}
-
-// In a mesh whose ranks do different work, a rank that is slower than its like is named, whoever
-// waits for whom. Whose stage has no further rank is compared with the others by waits.
+// In a mesh whose ranks do different work, the ranks are named that hold up the job by a replay
+// (WhatIf::odd()), whoever waits for whom in messages. Whose stage has no further rank is compared
+// with the others by waits.
 Straggler among_like(const Comparison& all, const Mesh& mesh, Straggler by_waits) {
-  const SlowParts slow = find_slow_parts(all.run, mesh, all.roles, all.waits);
-  if (slow.ranks.size() == 1) {
-    Straggler found = straggler_of_slow(all, mesh, slow.ranks.front());
-    if (by_waits.candidates != found.candidates) return found;
-    found.is_own = false;
-    found.delay_ns = by_waits.delay_ns;
-    found.delay_share = by_waits.delay_share;
-    found.delay_is_gap = by_waits.delay_is_gap;
+  const WhatIf& job = find_job_gains(all.run);
+  Straggler found;
+  found.why = job.doubt();
+  const std::vector<Gain> odd = job.odd();
+  std::set<std::int64_t> ranks;
+  for (const Gain& one : odd)
+    for (const Repair& repair : one.repairs)
+      if (repair.kind == Repair::Kind::rank) {
+        ranks.insert(repair.ranks.front());
+        found.delay_ns = std::max(found.delay_ns, one.gain_ns);
+      }
+  found.candidates.assign(ranks.begin(), ranks.end());
+  if (ranks.empty()) {
+    const auto has_like = [&](std::int64_t rank) {
+      const MeshPlace* const own = mesh.place_of(rank);
+      return own != nullptr && std::ranges::any_of(mesh.places, [&](const auto& other) {
+               return other.first != rank && other.second.stage == own->stage;
+             });
+    };
+    const bool computes = by_waits.cause == StragglerCause::compute ||
+                          by_waits.cause == StragglerCause::slower_device;
+    if (by_waits.rank && !has_like(*by_waits.rank) && !computes) return by_waits;
+    if (!found.why.empty()) found.cause = StragglerCause::inconclusive;
     return found;
   }
-  Straggler found;
-  for (const SlowRank& one : slow.ranks) {
-    found.candidates.push_back(one.rank);
-    found.delay_ns = std::max(found.delay_ns, one.more_ns);
-  }
-  if (!slow.ranks.empty()) {
+  found.is_gain = true;
+  found.delay_share = share_of_step(found.delay_ns, all.waits);
+  found.pattern = DelayPattern::persistent;
+  if (found.candidates.size() > 1) {
     found.cause = StragglerCause::inconclusive;
-    found.delay_share = share_of_step(found.delay_ns, all.waits);
     found.each_of_them = true;
-    found.is_own = true;
-    found.pattern = DelayPattern::persistent;
     found.why = "each is slower than the other ranks of its stage";
     return found;
   }
-  const auto has_like = [&](std::int64_t rank) {
-    const MeshPlace* const own = mesh.place_of(rank);
-    return own != nullptr && std::ranges::any_of(mesh.places, [&](const auto& other) {
-             return other.first != rank && other.second.stage == own->stage;
-           });
-  };
-  const bool computes =
-      by_waits.cause == StragglerCause::compute || by_waits.cause == StragglerCause::slower_device;
-  if (by_waits.rank && !has_like(*by_waits.rank) && !computes) return by_waits;
+  std::size_t place = 0;
+  const RankWaits like = waits_among_like(all, mesh, found.candidates.front(), place);
+  explain(all.run, all.roles, like, place, found);
+  const bool is_sporadic = odd.front().least_ns <= 0;
+  if (is_sporadic) found.pattern = DelayPattern::sporadic;
+  name(found, is_sporadic ? "low" : confidence_of(all.waits));
   return found;
 }
 

@@ -74,7 +74,7 @@ struct Straggler {
   double waited_for_share = 0;
   std::int64_t delay_ns = 0;  // least wait of the others for them, a step
   bool delay_is_gap = false;  // delay_ns is what others wait longer, not RankWaits::delay_ns
-  bool is_own = false;        // delay_ns is what the rank spends more than the others of its stage
+  bool is_gain = false;       // delay_ns is what the job would gain, by a replay
   double delay_share = 0;     // share of the mean step
   bool is_small = false;      // less than 10 % of the mean step, but in nearly all steps
   std::string why;            // the cause in words
@@ -101,8 +101,8 @@ std::string rank_list(const Straggler& found);
 //    random, in less than 1 of 100 runs a rank would do so.
 //
 // If the ranks of a mesh do different parts of the work (Mesh::splits_model()), these rules would
-// name the ranks of a slow stage. Then a rank is named if it is slower than the others of its stage
-// (find_slow_parts()).
+// name the ranks of a slow stage. Then ranks are named that hold up the job by a replay
+// (WhatIf::odd()); if it cannot be replayed, `why` has the reason.
 Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
                          const RankWaits& waits);
 

@@ -199,10 +199,10 @@ std::string whichever_text(const Straggler& found) {
 std::string named_text(const Straggler& found) {
   std::string who = rank_list(found);
   const bool several = found.candidates.size() > 1;
-  if (found.is_own)
-    return fmt::format("{} {} slower than the others of {} by {}{})", capital(who),
-                       several ? "are" : "is", several ? "their stages" : "its stage",
-                       several ? "up to " : "", delay_text(found.delay_ns, found));
+  if (found.is_gain)
+    return fmt::format("{} {} slower than the others of {}; like them, the job would gain {}{})",
+                       capital(who), several ? "are" : "is", several ? "their stages" : "its stage",
+                       several ? "at least " : "", delay_text(found.delay_ns, found));
   std::string text = fmt::format("{} {} up the others", capital(who),
                                  plural(found.candidates.size(), "holds", "hold"));
   if (found.delay_is_gap)
@@ -222,6 +222,8 @@ std::string straggler_headline(const Straggler& found) {
   if (!found.candidates.empty())
     return fmt::format("{}; cause: {} ({}; confidence: {}).", named_text(found),
                        to_string(found.cause), found.why, found.confidence);
+  if (found.cause == StragglerCause::inconclusive)
+    return fmt::format("Cannot tell which rank holds up the others: {}.", found.why);
   if (found.measured_ns <= 0) return "No rank holds up the others.";
   return is_one_mostly_last(found) ? mostly_last_text(found) : whichever_text(found);
 }

@@ -1,7 +1,7 @@
 #include "analysis/job/job_reports.h"
 #include "analysis/mesh/bubbles.h"
 #include "analysis/mesh/pipeline.h"
-#include "analysis/mesh/slow_parts.h"
+#include "analysis/replay/what_if.h"
 #include "analysis/reports/reports.h"
 #include "output/json_writer.h"
 #include "table/columns.h"
@@ -155,6 +155,19 @@ std::string totals_json(const Bubbles& found) {
   });
 }
 
+std::string odd_json(const WhatIf& job) {
+  std::string list = "[";
+  for (const Gain& gain : job.odd())
+    list += (list.size() == 1 ? "" : ",") + json_object([&](JsonWriter& json) {
+              json.member("set", gain.set());
+              json.member("gain_ns", gain.gain_ns);
+              json.member("least_ns", gain.least_ns);
+              json.member("most_ns", gain.most_ns);
+              json.member("steps_share", gain.steps_share);
+            });
+  return list + "]";
+}
+
 }  // namespace
 
 Report bubbles_report(const Run& run) {
@@ -162,13 +175,13 @@ Report bubbles_report(const Run& run) {
   const Mesh& mesh = find_mesh(run);
   const std::vector<RankRoles> roles = find_main_roles(run);
   const Bubbles found = find_bubbles(run, mesh, roles);
-  const SlowParts slow = find_slow_parts(run, mesh, roles, find_waits(run, roles));
+  const WhatIf& job = find_job_gains(run);
   Report report("bubbles", run);
   report.values.emplace_back("mean", totals_json(found));
-  report.values.emplace_back("slow", slow_json(slow));
+  report.values.emplace_back("odd", odd_json(job));
   if (found.all.steps > 0) report.headline.push_back(parts_line(found));
-  for (std::string& words : slow_words(slow, found.all.step_ns()))
-    report.headline.push_back(std::move(words));
+  for (const Gain& gain : job.odd())
+    report.headline.push_back("If repaired: " + job.words(gain) + ".");
   report.tables.push_back({"stages", "", stages_table(found)});
   report.tables.push_back({"ranks", "By rank", ranks_table(found)});
   report.tables.push_back({"links", "Messages", links_table(run, mesh), false, "mean_transfer_ns"});
@@ -176,6 +189,8 @@ Report bubbles_report(const Run& run) {
       {"grid", "Work of each stage in the median step", grid_table(find_grid(run, mesh, roles))});
   for (ReportTable& table : report.tables) table.most_for_people = kMostRows;
   note_unknown(found, report);
+  if (const std::string why = job.doubt(); !why.empty())
+    report.notes.push_back("what holds up the job is not known: " + why);
   note_mesh(mesh, report);
   note_phase(run, roles, report);
   note_missing(run, report);

@@ -20,48 +20,10 @@ using Kind = Repair::Kind;
 using enum ColumnKind;
 using enum Readers;
 
-constexpr double kWorthNaming = 0.01;  // part of the step
 constexpr double kWorthShowing = 0.001;
 constexpr std::size_t kMostRows = 12;
 constexpr std::array<std::string_view, kPathClassCount> kPathNames{
     "compute", "copy", "collectives", "p2p", "unknown", "launch", "loader"};
-
-std::string words_of(const Repair& repair) {
-  const std::string ranks = ranks_words(repair.ranks, RankStyle::named);
-  switch (repair.kind) {
-    case Kind::rank:
-      return ranks + " like the others of its stage";
-    case Kind::stage:
-      return fmt::format("stage {} like the other stages", repair.ranks[0]);
-    case Kind::link:
-      return fmt::format("link {}-{} like the other links", repair.ranks[0], repair.ranks[1]);
-    case Kind::group:
-      return fmt::format("group of {} like the others of its kind", ranks);
-    case Kind::loader:
-      return "no waiting for data";
-    case Kind::communication:
-      return "all communication in no time";
-    case Kind::collectives:
-      return "collectives in no time";
-    case Kind::messages:
-      return "messages in no time";
-    case Kind::axis:
-      return fmt::format("collectives of {} in no time", to_string(repair.axis));
-    case Kind::launch:
-      return "launches in no time";
-    case Kind::kernel:
-      break;
-  }
-  return fmt::format("{} {:.0f} % faster", one_line(repair.name()), -100 * repair.change);
-}
-
-template <typename Text>
-std::string joined(const std::vector<Repair>& repairs, std::string_view between, Text text) {
-  std::string all;
-  for (const Repair& repair : repairs)
-    all += (all.empty() ? "" : std::string(between)) + text(repair);
-  return all;
-}
 
 Table gain_table(const WhatIf& found, const std::vector<Gain>& gains, bool has_alone) {
   const auto alone = [&](const Gain& gain) {
@@ -80,12 +42,8 @@ Table gain_table(const WhatIf& found, const std::vector<Gain>& gains, bool has_a
        [&](const Gain& gain) { return ratio(gain.gain_ns, found.replayed_ns); }},
       {"step_ns", "Step", duration, some, &Gain::step_ns}};
   if (has_alone) columns.push_back({"alone", "Each alone", text, alone});
-  columns.push_back({"what", "What if", text,
-                     [](const Gain& gain) { return joined(gain.repairs, ", and ", words_of); }});
-  columns.push_back({"set", "--set", text, programs, [](const Gain& gain) {
-                       return joined(gain.repairs, "; ",
-                                     [](const Repair& repair) { return repair.text(); });
-                     }});
+  columns.push_back({"what", "What if", text, &Gain::words});
+  columns.push_back({"set", "--set", text, programs, &Gain::set});
   return make_table(gains, columns);
 }
 
@@ -111,23 +69,11 @@ Table path_table(const WhatIf& found) {
                                               }}});
 }
 
-std::string gain_words(const WhatIf& found, const Gain& gain) {
-  return fmt::format("{} would gain {} of {} a step ({:.1f} %; {} to {})",
-                     joined(gain.repairs, ", and ", words_of), format_duration(gain.gain_ns),
-                     format_duration(found.replayed_ns),
-                     100 * ratio(gain.gain_ns, found.replayed_ns), format_duration(gain.least_ns),
-                     format_duration(gain.most_ns));
-}
-
 std::string headline(const WhatIf& found) {
   if (!found.refusal.empty()) return "Cannot tell: " + found.refusal + ".";
-  if (!found.asked.empty()) return "If changed: " + gain_words(found, found.asked.front()) + ".";
-  const auto like = std::ranges::find_if(found.singles, [&](const Gain& gain) {
-    return gain.repairs.front().is_like_others() &&
-           ratio(gain.gain_ns, found.replayed_ns) >= kWorthNaming && gain.least_ns > 0;
-  });
-  if (like != found.singles.end())
-    return "The most by one repair: " + gain_words(found, *like) + ".";
+  if (!found.asked.empty()) return "If changed: " + found.words(found.asked.front()) + ".";
+  if (const std::vector<Gain> odd = found.odd(); !odd.empty())
+    return "The most by one repair: " + found.words(odd.front()) + ".";
   return "No rank, stage, link or group holds up the job by 1 % of its step beyond those like it.";
 }
 

@@ -1,6 +1,7 @@
 #include "analysis/replay/repair.h"
 
 #include "base/problems.h"
+#include "base/units.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -120,6 +121,47 @@ std::string Repair::text() const {
       return fmt::format("{} = 0", to_string(axis));
     default:
       return fmt::format("{} = 0", kind_word(kind));
+  }
+}
+
+std::string Repair::whom() const {
+  const std::string those = ranks_words(ranks, RankStyle::named);
+  switch (kind) {
+    case Kind::rank:
+      return those;
+    case Kind::stage:
+      return fmt::format("stage {}", ranks.front());
+    case Kind::link:
+      return "the link of " + those;
+    case Kind::group:
+      return "the group of " + those;
+    default:
+      return "";
+  }
+}
+
+std::string Repair::words() const {
+  switch (kind) {
+    case Kind::rank:
+      return whom() + " like the others of its stage";
+    case Kind::stage:
+      return whom() + " like the other stages";
+    case Kind::link:
+      return whom() + " like the other links";
+    case Kind::group:
+      return whom() + " like the others of its kind";
+    case Kind::loader:
+      return "no waiting for data";
+    case Kind::communication:
+      return "all communication in no time";
+    case Kind::axis:
+      return fmt::format("collectives of {} in no time", to_string(axis));
+    case Kind::launch:
+      return "launches in no time";
+    case Kind::kernel:
+      return fmt::format("{} {:.0f} % faster", one_line(name()), -100 * change);
+    default:
+      return fmt::format("{} in no time", kind_word(kind));
   }
 }
 

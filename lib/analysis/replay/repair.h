@@ -38,6 +38,11 @@ struct Repair {
   std::string text() const;
   // True if it is made as the others are that are like it; otherwise it becomes faster, or goes.
   bool is_like_others() const { return kind <= Kind::group; }
+  // Returns "rank 5", "stage 3", "the link of ranks 2 and 4", "the group of ranks 6 and 7"; empty
+  // for what is not made like others.
+  std::string whom() const;
+  // Returns the repair in words: "rank 5 like the others of its stage".
+  std::string words() const;
   // Returns the kernel's name, or the expression for it.
   std::string name() const { return exact.empty() ? names->expression() : exact; }
 
@@ -47,6 +52,8 @@ struct Repair {
   std::optional<NamePattern> names = {};
   std::string exact = {};  // the one name that `names` finds, if it is one
   double change = 0;       // of a kernel's time: -0.2
+
+  bool operator==(const Repair& other) const { return text() == other.text(); }
 };
 
 }  // namespace traceloom

@@ -25,6 +25,7 @@ constexpr std::size_t kMostInPairs = 5;
 constexpr std::size_t kMostKernels = 5;
 constexpr double kKernelChange = -0.2;
 constexpr std::int64_t kLongGap = 15'000;  // ns; shorter ones are latencies
+constexpr double kMuch = 0.10;             // of a step
 constexpr std::int64_t kLongestJob = std::numeric_limits<std::int64_t>::max() / 4;
 // A candidate's work is longer than that of the others by this part of the step.
 constexpr double kLeastExcess = 0.002;
@@ -233,6 +234,12 @@ void append_largest(const std::map<Number, std::int64_t>& of, std::int64_t least
   for (const auto& [ns, number] : sorted) found.emplace_back(-ns, make(number));
 }
 
+std::vector<Repair> without_times(std::vector<std::pair<std::int64_t, Repair>> found) {
+  std::vector<Repair> repairs;
+  for (auto& [ns, repair] : found) repairs.push_back(std::move(repair));
+  return repairs;
+}
+
 // Returns what could be like others, those with the largest excess first.
 std::vector<Repair> odd_ones(const JobFacts& facts, const Survey& survey, std::int64_t steps_ns) {
   std::vector<std::pair<std::int64_t, Repair>> found;
@@ -250,9 +257,24 @@ std::vector<Repair> odd_ones(const JobFacts& facts, const Survey& survey, std::i
     return Repair{Kind::group, facts.job.groups[group].ranks};
   });
   std::ranges::stable_sort(found, std::greater(), [](const auto& one) { return one.first; });
-  std::vector<Repair> repairs;
-  for (auto& [ns, repair] : found) repairs.push_back(std::move(repair));
-  return repairs;
+  return without_times(std::move(found));
+}
+
+// Returns the kernels that take longest, with a change of their time.
+std::vector<Repair> top_kernels(const JobFacts& facts, const Survey& survey, std::size_t most,
+                                double change) {
+  std::map<std::string, std::int64_t> names;
+  for (const auto& [label, ns] : survey.kernels)
+    names[std::string(facts.run.labels.name(label))] += ns;
+  std::vector<std::pair<std::int64_t, Repair>> found;
+  append_largest(names, 0, most, found, [&](const std::string& name) {
+    Repair repair{Kind::kernel};
+    repair.names = NamePattern::exactly(name);
+    repair.exact = name;
+    repair.change = change;
+    return repair;
+  });
+  return without_times(std::move(found));
 }
 
 // Returns what could be left away.
@@ -265,18 +287,8 @@ std::vector<Repair> removals(const JobFacts& facts, const Survey& survey) {
   if (survey.axes.size() > 1)
     for (const Axis axis : survey.axes) found.push_back({Kind::axis, {}, axis});
   found.push_back({Kind::launch});
-  std::map<std::string, std::int64_t> names;
-  for (const auto& [label, ns] : survey.kernels)
-    names[std::string(facts.run.labels.name(label))] += ns;
-  std::vector<std::pair<std::int64_t, Repair>> kernels;
-  append_largest(names, 0, kMostKernels, kernels, [](const std::string& name) {
-    Repair repair{Kind::kernel};
-    repair.names = NamePattern::exactly(name);
-    repair.exact = name;
-    repair.change = kKernelChange;
-    return repair;
-  });
-  for (auto& [ns, repair] : kernels) found.push_back(std::move(repair));
+  for (Repair& repair : top_kernels(facts, survey, kMostKernels, kKernelChange))
+    found.push_back(std::move(repair));
   return found;
 }
 
@@ -339,7 +351,12 @@ class GainMaker {
     gain.step_ns = sum(steps) / count;
     gain.gain_ns = (sum(base_) - sum(steps)) / count;
     std::vector<std::int64_t> each;
-    for (std::size_t i = 0; i < steps.size(); ++i) each.push_back((base_[i] - steps[i]) / parts_);
+    std::int64_t much = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      each.push_back((base_[i] - steps[i]) / parts_);
+      much += ratio(base_[i] - steps[i], base_[i]) >= kMuch ? 1 : 0;
+    }
+    gain.steps_share = ratio(much, static_cast<std::int64_t>(steps.size()));
     std::ranges::sort(each);
     gain.least_ns = std::min(each[(each.size() - 1) / 4], gain.gain_ns - residual_ns_);
     gain.most_ns =
@@ -390,6 +407,9 @@ std::string find_refusal(const Run& run, const JobWork& job) {
         "the partners of {:.1f} % of the time in communication are not known (most "
         "of it in '{}'), so that waiting would be taken for work",
         100 * (1 - job.coverage()), job.unknown.front().first);
+  for (const RunFile& file : run.files)
+    if (file.clock_problems.count(Problem::clock_conflict) > 0)
+      return std::string(file.clock_problems.explanation(Problem::clock_conflict));
   if (!run.common_clock)
     return "the clocks of the ranks could not be brought together (see trace-stats info)";
   return "";
@@ -421,7 +441,6 @@ class WhatIfFinder {
 
  private:
   bool replay_as_it_was() {
-    found_.path_work_ns.resize(ranks_);
     has_effect_.resize(request_.set.size());
     base_ = replays_.replay({{}}, [&](const JobStep& step, const StepNetwork& network,
                                       const StepLikes& likes, const Replay& replay) {
@@ -457,12 +476,8 @@ class WhatIfFinder {
     for (const NetworkNode& node : network.nodes)
       if (node.kept_ns > kLongGap) unexplained_ns_ += node.kept_ns;
     const std::vector<PathPiece> path = replay.path(network, job_);
-    for (const PathPiece& piece : path) {
+    for (const PathPiece& piece : path)
       found_.path_ns[static_cast<std::size_t>(piece.what)] += length_ns(piece.time);
-      if (piece.what == PathClass::compute || piece.what == PathClass::copy ||
-          piece.what == PathClass::loader)
-        found_.path_work_ns[piece.rank] += length_ns(piece.time);
-    }
     if (request_.path_only) found_.path.insert(found_.path.end(), path.rbegin(), path.rend());
   }
 
@@ -476,7 +491,9 @@ class WhatIfFinder {
       for (const Repair& repair :
            request_.others ? *request_.others : removals(replays_.facts(), survey_))
         scenarios_.push_back({{repair}});
-      if (request_.others) odd.clear();
+      if (request_.longest_kernel)
+        for (const Repair& kernel : top_kernels(replays_.facts(), survey_, 1, -1))
+          scenarios_.push_back({{kernel}});
       if (odd.size() > kMostInPairs) odd.resize(kMostInPairs);
       for (std::size_t a = 0; a < odd.size(); ++a)
         for (std::size_t b = a + 1; b < odd.size(); ++b) scenarios_.push_back({{odd[a], odd[b]}});
@@ -525,6 +542,13 @@ class WhatIfFinder {
 
 WhatIf find_what_if(const Run& run, const WhatIfRequest& request) {
   return WhatIfFinder(run, request).find();
+}
+
+const WhatIf& find_job_gains(const Run& run) {
+  return run.memo.get<WhatIf>([&] {
+    return find_what_if(run, {.others = {{{Kind::loader}, {Kind::communication}, {Kind::launch}}},
+                              .longest_kernel = true});
+  });
 }
 
 }  // namespace traceloom

@@ -1,5 +1,5 @@
 #include "analysis/findings/straggler.h"
-#include "analysis/mesh/slow_parts.h"
+#include "analysis/replay/what_if.h"
 #include "analysis/reports/reports.h"
 #include "base/arithmetic.h"
 #include "base/units.h"
@@ -129,10 +129,10 @@ Report stragglers_report(const Run& run) {
   const Mesh& mesh = find_mesh(run);
   if (waits.kind != MeetingKind::none) report.headline.push_back(straggler_headline(found));
   if (mesh.splits_model()) {
-    SlowParts slow = find_slow_parts(run, mesh, roles, waits);
-    if (slow.ranks.size() < 2) slow.ranks.clear();  // the headline names it
-    for (std::string& words : slow_words(slow, waits.mean_step_ns))
-      report.notes.push_back(std::move(words));
+    const WhatIf& job = find_job_gains(run);
+    for (const Gain& gain : job.odd())
+      if (gain.repairs.front().kind != Repair::Kind::rank || found.each_of_them)
+        report.notes.push_back(job.words(gain));
   }
   report.tables.push_back({"rows", "", rows_table(waits, roles)});
   note_meetings(waits, report);

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -157,8 +156,8 @@ Cure communication_cure(const Findings& found) {
 
 // Says what to do about what is unlike the others.
 Cure odd_cure(const Findings& found) {
-  const Repair& odd = found.job.oddest->repairs.front();
-  const std::string words = odd_words(odd);
+  const Repair& odd = found.oddest->repairs.front();
+  const std::string words = found.oddest->whom();
   switch (odd.kind) {
     case Repair::Kind::stage:
       return {fmt::format("move layers from {} to the others", words), "what-if"};
@@ -181,7 +180,7 @@ Cure cure_of(Limit limit, const Findings& found) {
     case Limit::communication:
       return communication_cure(found);
     case Limit::straggler:
-      if (found.job.oddest) return odd_cure(found);
+      if (found.oddest) return odd_cure(found);
       return {found.straggler.candidates.empty()
                   ? "look at the ranks that come last"
                   : fmt::format("look at {} first (cause: {})", rank_list(found.straggler),
@@ -295,15 +294,10 @@ std::string record_next(const Verdict& verdict, const Findings& found) {
 
 // Without its waiting, a step lasts as long as the rank needs that waits least.
 StepShare bubble_gain(const Verdict& verdict, const Findings& found) {
-  const RankWaits& waits = found.waits;
-  if (!found.job.is_known || waits.kind == MeetingKind::none) return verdict.waiting;
-  std::int64_t least_ns = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t i = 0; i < waits.ranks.size(); ++i)
-    least_ns = std::min(least_ns, waits.mean_wait_ns(i));
-  const StepShare least = found.basis.share_of_mean(least_ns);
-  return least.share() < verdict.waiting.share()
-             ? found.basis.share(least_ns * static_cast<std::int64_t>(found.basis.steps.count()))
-             : verdict.waiting;
+  if (found.job == nullptr) return verdict.waiting;
+  const StepShare least = found.basis.share(
+      static_cast<std::int64_t>(found.least_waiting * static_cast<double>(verdict.waiting.of_ns)));
+  return least.share() < verdict.waiting.share() ? least : verdict.waiting;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "analysis/verdict/verdict.h"
 
+#include "analysis/mesh/bubbles.h"
 #include "analysis/verdict/verdict_words.h"
 #include "base/arithmetic.h"
 #include "per_rank/per_rank.h"
@@ -178,9 +179,9 @@ std::int64_t largest_part_ns(const Findings& found, std::int64_t compute_ns) {
 // Takes the gains of the job by replay. Gaps of single devices gain no more than no time between
 // launches would.
 void take_job_gains(const Findings& found, Gains& gains) {
-  const JobGains& job = found.job;
+  const WhatIf& job = *found.job;
   const auto of_job = [&](std::int64_t ns) {
-    const double part = ratio(ns, job.step_ns);
+    const double part = ratio(std::max<std::int64_t>(ns, 0), job.replayed_ns);
     return found.basis.share(
         static_cast<std::int64_t>(part * static_cast<double>(found.basis.share(0).of_ns)));
   };
@@ -188,20 +189,20 @@ void take_job_gains(const Findings& found, Gains& gains) {
     const StepShare most = of_job(ns);
     if (gains[limit].share() > most.share()) gains[limit] = most;
   };
-  gains[Limit::data_loading] = of_job(job.loader_ns);
-  gains[Limit::communication] = of_job(job.communication_ns);
-  gains[Limit::straggler] = of_job(job.oddest ? job.oddest->gain_ns : 0);
-  cap(Limit::compute, job.kernel_ns);
-  if (job.oddest) {
+  gains[Limit::data_loading] = of_job(job.gain_ns(Repair::Kind::loader));
+  gains[Limit::communication] = of_job(job.gain_ns(Repair::Kind::communication));
+  gains[Limit::straggler] = of_job(found.oddest ? found.oddest->gain_ns : 0);
+  cap(Limit::compute, job.gain_ns(Repair::Kind::kernel));
+  if (found.oddest) {
     // What one link, group or stage has more than the others is its own.
-    const Repair::Kind kind = job.oddest->repairs.front().kind;
-    const bool moves = kind == Repair::Kind::link || kind == Repair::Kind::group;
-    if (moves || kind == Repair::Kind::stage) {
-      StepShare& whole = gains[moves ? Limit::communication : Limit::compute];
+    const Repair::Kind kind = found.oddest->repairs.front().kind;
+    if (kind != Repair::Kind::rank) {
+      const bool computes = kind == Repair::Kind::stage;
+      StepShare& whole = gains[computes ? Limit::compute : Limit::communication];
       whole.ns = std::max<std::int64_t>(whole.ns - gains[Limit::straggler].ns, 0);
     }
   }
-  for (const Limit limit : kGapLimits) cap(limit, job.launch_ns);
+  for (const Limit limit : kGapLimits) cap(limit, job.gain_ns(Repair::Kind::launch));
 }
 
 // Returns what would be saved at most without each limit, if `communication_ns` of the barriers is
@@ -232,7 +233,7 @@ Gains find_gains(const Verdict& verdict, const Findings& found, std::int64_t com
   if (found.straggler.cause == StragglerCause::compute ||
       found.straggler.cause == StragglerCause::slower_device)
     compute.ns = std::max<std::int64_t>(compute.ns - gains[Limit::straggler].ns, 0);
-  if (found.job.is_known) take_job_gains(found, gains);
+  if (found.job != nullptr) take_job_gains(found, gains);
   return gains;
 }
 
@@ -264,7 +265,7 @@ Limit find_largest(const Gains& gains) {
 Limit choose(const Gains& gains, const Findings& found) {
   const Straggler& straggler = found.straggler;
   const Limit largest = find_largest(gains);
-  if (found.job.is_known) return largest;
+  if (found.job != nullptr) return largest;
   if (!straggler.holds_up_by_much()) return largest;
   // Most of that share belongs to the straggler: the cause slows one rank, not the job.
   if (comes_of(largest, straggler.cause) &&
@@ -282,11 +283,12 @@ void name_rank(Verdict& verdict, const Findings& found) {
   if (straggler.holds_up_by_much() &&
       (verdict.kind == Limit::straggler || (verdict.kind == Limit::data_loading && by_loader)))
     verdict.rank = straggler.rank;
-  if (found.job.is_known && verdict.kind == Limit::straggler) {
-    const Repair& oddest = found.job.oddest->repairs.front();
+  if (found.job != nullptr && verdict.kind == Limit::straggler) {
+    const std::vector<Repair>& repairs = found.oddest->repairs;
     verdict.rank.reset();
-    if (oddest.kind == Repair::Kind::rank) verdict.rank = oddest.ranks.front();
-    verdict.named = odd_words(oddest);
+    if (repairs.size() == 1 && repairs.front().kind == Repair::Kind::rank)
+      verdict.rank = repairs.front().ranks.front();
+    verdict.named = found.oddest->whom();
   }
   if (found.roles.size() == 1 && verdict.kind != Limit::inconclusive)
     verdict.rank = found.roles.front().rank;
@@ -378,7 +380,7 @@ void find_kind(Verdict& verdict, const Findings& found) {
     for (const Limit limit : possible)
       if (limit != Limit::inconclusive) verdict.possible.push_back(limit);
     verdict.why = is_open ? why_not_recorded(verdict, found) : either_text(verdict.possible);
-  } else if (least == Limit::straggler && !found.job.is_known && !straggler.rank &&
+  } else if (least == Limit::straggler && found.job == nullptr && !straggler.rank &&
              !straggler.each_of_them) {
     verdict.possible = {Limit::straggler, Limit::data_loading};
     verdict.why = candidates_text(straggler);
@@ -503,6 +505,14 @@ GateResult judge_gain(Limit limit, double most, const Verdict& verdict) {
   return {GateAnswer::unknown, "gain:" + not_measured(limit, share.unknown_since)};
 }
 
+// Returns nullptr for a single rank, without devices, and if the gains may not be those of the job.
+const WhatIf* known_gains(const Run& run) {
+  if (run.ranks.size() < 2 || !std::ranges::all_of(run.ranks, &RankEvents::has_devices))
+    return nullptr;
+  const WhatIf& job = find_job_gains(run);
+  return job.doubt().empty() ? &job : nullptr;
+}
+
 }  // namespace
 
 Verdict find_verdict(const Findings& found) {
@@ -545,12 +555,19 @@ Findings::Findings(const Run& run)
                                         may_be(basis, Role::kernel) || may_be(basis, Role::memcpy),
                                         [&](std::size_t rank) { return roles[rank].counted(); })
                     : DeviceFacts()),
-      job(lacks_ranks() || basis.steps.count() == 0 ? JobGains()
-                                                    : find_job_gains(run, facts.longest)),
+      job(lacks_ranks() || basis.steps.count() == 0 ? nullptr : known_gains(run)),
       events(count_events(*this)),
       is_lone_batch(traceloom::is_lone_batch(run, basis)),
       doubts(run),
-      programs_ns(find_programs_ns(run, basis)) {}
+      programs_ns(find_programs_ns(run, basis)) {
+  if (job == nullptr) return;
+  const std::vector<Gain> odd = job->odd();
+  if (!odd.empty()) oddest = odd.front();
+  if (!stages.is_pipeline) return;
+  least_waiting = 1;
+  for (const RankParts& rank : find_bubbles(run, find_mesh(run), roles).ranks)
+    least_waiting = std::min(least_waiting, rank.waiting_share().value_or(0));
+}
 
 GateResult judge(const LimitGate& gate, const Verdict& verdict) {
   GateResult result = gate.of_gain ? judge_gain(gate.limit, *gate.share, verdict)

@@ -5,7 +5,7 @@
 #include "analysis/devices/device_work.h"
 #include "analysis/findings/loader_waits.h"
 #include "analysis/findings/straggler.h"
-#include "analysis/verdict/job_gains.h"
+#include "analysis/replay/what_if.h"
 #include "analysis/waits/rank_waits.h"
 #include "analysis/waits/step_roles.h"
 #include "base/by_enum.h"
@@ -245,7 +245,9 @@ struct Findings {
   Account account;    // of the steps of the basis
   StageWaits stages;  // waits in the same steps, with devices, and where ranks are missing
   DeviceFacts facts;  // facts about the same ranks, with devices
-  JobGains job;       // where they are known, gains are those of the job
+  const WhatIf* job;  // gains of the job, where they are known, otherwise nullptr
+  std::optional<Gain> oddest = {};  // the first of job->odd()
+  double least_waiting = 0;         // of the ranks of a pipeline; see Bubbles
   ByLimit<std::size_t> events;
   bool is_lone_batch;
   DeviceDoubts doubts;

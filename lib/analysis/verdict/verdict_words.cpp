@@ -75,15 +75,11 @@ void add_delay_lines(const Verdict& verdict, const Findings& found,
                     "waits {} a step ({})",
                     format_duration(late.ns), percent_text(late)));
   const Straggler& straggler = found.straggler;
-  if (found.job.oddest && verdict.gains[Limit::straggler].share() >= kLeastGain)
-    evidence.push_back(fmt::format(
-        "{} like the others would gain {} of {} a step ({} to {}), by a replay of all ranks; see "
-        "trace-stats what-if",
-        odd_words(found.job.oddest->repairs.front()), format_duration(found.job.oddest->gain_ns),
-        format_duration(found.job.step_ns), format_duration(found.job.oddest->least_ns),
-        format_duration(found.job.oddest->most_ns)));
+  if (found.oddest && verdict.gains[Limit::straggler].share() >= kLeastGain)
+    evidence.push_back(found.job->words(*found.oddest) +
+                       ", by a replay of all ranks; see trace-stats what-if");
   // What a stage, a link or a group causes is nothing that single ranks do.
-  if (found.job.oddest && found.job.oddest->repairs.front().kind != Repair::Kind::rank) return;
+  if (found.oddest && found.oddest->repairs.front().kind != Repair::Kind::rank) return;
   if (straggler.changing_ns > 0)
     evidence.push_back(fmt::format("changing ranks: the others wait {} a step for one or another",
                                    format_duration(straggler.changing_ns)));
@@ -92,7 +88,10 @@ void add_delay_lines(const Verdict& verdict, const Findings& found,
     evidence.push_back(fmt::format(
         "no rank alone holds up the others by more than {} a step; see trace-stats stragglers",
         format_duration(straggler.measured_ns)));
-  if (!straggler.candidates.empty())
+  if (straggler.is_gain && straggler.rank)
+    evidence.push_back(fmt::format("{}: cause: {} ({})", rank_list(straggler),
+                                   to_string(straggler.cause), straggler.why));
+  if (!straggler.is_gain && !straggler.candidates.empty())
     evidence.push_back(fmt::format("{}: the others wait {} a step ({}); cause: {} ({})",
                                    rank_list(straggler), format_duration(straggler.delay_ns),
                                    percent_text(verdict.delays[Limit::straggler]),

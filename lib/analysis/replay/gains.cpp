@@ -1,0 +1,93 @@
+#include "analysis/replay/gains.h"
+
+#include "analysis/numbers.h"
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+
+namespace traceloom {
+namespace {
+
+constexpr std::int64_t kMostOff = 50;  // the replay is off by at most a 50th of the step
+
+template <typename Text>
+std::string joined(const Gain& gain, std::string_view between, Text text) {
+  std::string all;
+  for (const Repair& repair : gain.repairs)
+    all += (all.empty() ? "" : std::string(between)) + (repair.*text)();
+  return all;
+}
+
+}  // namespace
+
+bool Gain::is_like_others() const {
+  return std::ranges::all_of(repairs, &Repair::is_like_others);
+}
+
+std::string Gain::whom() const {
+  return joined(*this, " and ", &Repair::whom);
+}
+
+std::string Gain::words() const {
+  return joined(*this, ", and ", &Repair::words);
+}
+
+std::string Gain::set() const {
+  return joined(*this, "; ", &Repair::text);
+}
+
+std::string WhatIf::doubt() const {
+  if (!refusal.empty()) return refusal;
+  if (launches_share < kLeastCoverage)
+    return fmt::format("the launches of {:.1f} % of the device work are not known",
+                       100 * (1 - launches_share));
+  if (unexplained_ns > step_ns / kMostOff)
+    return fmt::format("{} a step in front of device work has no known reason",
+                       format_duration(unexplained_ns));
+  const std::int64_t off_ns = std::abs(replayed_ns - step_ns);
+  if (off_ns <= step_ns / kMostOff) return "";
+  return fmt::format("a replay of the recorded times is off by {} a step", format_duration(off_ns));
+}
+
+std::vector<Gain> WhatIf::odd() const {
+  if (!doubt().empty()) return {};
+  const auto is_much = [&](std::int64_t ns) { return ratio(ns, replayed_ns) >= kWorthNaming; };
+  std::vector<Gain> found;
+  std::vector<Gain> sporadic;
+  for (const Gain& single : singles) {
+    if (!single.is_like_others() || !is_much(single.gain_ns)) continue;
+    if (single.least_ns > 0)
+      found.push_back(single);
+    else if (single.steps_share * static_cast<double>(steps) >= 1.5)
+      sporadic.push_back(single);
+  }
+  for (const Gain& pair : pairs) {
+    std::int64_t alone_ns = 0;
+    for (const Gain& single : singles)
+      if (std::ranges::count(pair.repairs, single.repairs.front()) > 0)
+        alone_ns = std::max(alone_ns, single.gain_ns);
+    if (pair.least_ns > 0 && is_much(pair.gain_ns - alone_ns)) found.push_back(pair);
+  }
+  if (found.empty() && sporadic.size() == 1) return sporadic;
+  std::ranges::stable_sort(found, std::greater(), &Gain::gain_ns);
+  return found;
+}
+
+std::int64_t WhatIf::gain_ns(Repair::Kind kind) const {
+  const auto found = std::ranges::find_if(
+      singles, [&](const Gain& single) { return single.repairs.front().kind == kind; });
+  return found == singles.end() ? 0 : std::max<std::int64_t>(found->gain_ns, 0);
+}
+
+std::string WhatIf::words(const Gain& gain) const {
+  return fmt::format("{} would gain {} of {} a step ({:.1f} %; {} to {})", gain.words(),
+                     format_duration(gain.gain_ns), format_duration(replayed_ns),
+                     100 * ratio(gain.gain_ns, replayed_ns), format_duration(gain.least_ns),
+                     format_duration(gain.most_ns));
+}
+
+}  // namespace traceloom

@@ -1,0 +1,73 @@
+// WhatIf: what a job would gain by repairs, and what holds it up.
+//
+//   const WhatIf& job = find_job_gains(run);              // what_if.h
+//   for (const Gain& gain : job.odd()) text += job.words(gain);
+//
+// A gain is the replayed mean step less the one with the repairs; it is that of all ranks.
+#pragma once
+
+#include "analysis/replay/repair.h"
+#include "analysis/replay/replay.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace traceloom {
+
+struct Gain {
+  std::vector<Repair> repairs;
+  std::int64_t step_ns = 0;  // mean step with the repairs
+  std::int64_t gain_ns = 0;  // of the mean step
+  // The widest of: the quartiles of the steps' gains, the gains with the quartiles of the others'
+  // times instead of their median, and what the replay without repairs is off.
+  std::int64_t least_ns = 0;
+  std::int64_t most_ns = 0;
+  double steps_share = 0;  // of the steps, those that become shorter by a tenth
+
+  bool is_like_others() const;  // all repairs are
+  // Return Repair::whom(), words() and text() of all repairs.
+  std::string whom() const;
+  std::string words() const;
+  std::string set() const;
+};
+
+struct WhatIf {
+  std::string refusal;  // why there is no answer; all else but coverage is then empty
+  std::size_t steps = 0;
+  std::int64_t step_ns = 0;      // mean step, as recorded
+  std::int64_t replayed_ns = 0;  // mean step of the replay without repairs
+  double launches_share = 1;     // JobWork::launches_share()
+  double coverage = 1;           // part of time in communication with all its ranks
+  // Time a step and rank in front of device work for which no reason is known. It stays as it is in
+  // the replay, so that gains are too small if it is much.
+  std::int64_t unexplained_ns = 0;
+  std::vector<Gain> asked;    // WhatIfRequest::set
+  std::vector<Gain> singles;  // by gain
+  std::vector<Gain> pairs;    // of ranks, stages, links and groups; by gain
+  // The longest way through the steps, by class.
+  std::array<std::int64_t, kPathClassCount> path_ns = {};
+  std::vector<PathPiece> path;  // of all counted steps, in time order; only if it is asked for
+
+  // Returns why gains are not those of the job; empty if they are: nothing is refused, 98 % of the
+  // launches are known, and at most a 50th of the step has no reason or is off.
+  std::string doubt() const;
+  // What holds up the job beyond those like it, by gain; nothing if there is a doubt:
+  // 1. each rank, stage, link and group that gains 1 % of the step, and more than nothing at the
+  //    least;
+  // 2. each pair that gains 1 % more than either alone, as two slow ranks of different stages;
+  // 3. without these, the only one that gains 1 % in the mean and 10 % of at least two steps.
+  std::vector<Gain> odd() const;
+  // Returns "rank 5 like the others of its stage would gain 11.8 ms of 64.5 ms a step (18.3 %; 11.7
+  // ms to 12.0 ms)".
+  std::string words(const Gain& gain) const;
+  // Returns the gain of the first repair of that kind, at least 0.
+  std::int64_t gain_ns(Repair::Kind kind) const;
+};
+
+inline constexpr double kLeastCoverage = 0.98;
+inline constexpr double kWorthNaming = 0.01;  // part of a step
+
+}  // namespace traceloom
