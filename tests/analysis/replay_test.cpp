@@ -33,6 +33,19 @@ std::int64_t step_with(const SimulatedJob& job, const std::string& change) {
   return found.asked.at(0).step_ns;
 }
 
+// The mean step as it was recorded.
+std::int64_t recorded_step(const SimulatedJob& job) {
+  const Run run = read_texts(job.files());
+  std::int64_t sum_ns = 0;
+  std::int64_t count = 0;
+  for (const RankEvents& rank : run.ranks)
+    for (const Step& step : rank.steps.list) {
+      sum_ns += length_ns(step.time);
+      ++count;
+    }
+  return sum_ns / count;
+}
+
 SimulatedJob slow_rank_job() {
   return {.ranks = 3, .steps = 4, .program = [](int rank, int) -> Program {
             return {{"kernel", "gemm", rank == 1 ? 50 : 30},
@@ -106,7 +119,7 @@ TEST_CASE("what-if: random jobs are what a simulation of the changed job says") 
       std::string group;
       std::array<int, 3> us;
     };
-    std::vector<Piece> pieces;
+    std::vector<Piece> pieces{{"", {2, 4, 2}}};
     for (int i = draw(2, 12); i > 0; --i) {
       const std::string group =
           draw(0, 1) == 0 ? "" : std::string(kGroups[static_cast<std::size_t>(draw(0, 2))]);
@@ -131,8 +144,8 @@ TEST_CASE("what-if: random jobs are what a simulation of the changed job says") 
           }};
     };
     const SimulatedJob as_it_is = job(100, true);
-    CHECK(step_with(as_it_is, "kernel gemm = -50%") == what_if(job(50, true)).step_ns);
-    CHECK(step_with(as_it_is, "collectives = 0") == what_if(job(100, false)).step_ns);
+    CHECK(step_with(as_it_is, "kernel gemm = -50%") == recorded_step(job(50, true)));
+    CHECK(step_with(as_it_is, "collectives = 0") == recorded_step(job(100, false)));
   }
 }
 

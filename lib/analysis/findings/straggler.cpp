@@ -296,12 +296,14 @@ std::optional<Straggler> find_now_and_then(const Comparison& all) {
 // chance: the number of ranks times the upper tail of the binomial distribution.
 double chance_to_be_last(std::size_t times, std::size_t steps, std::size_t ranks) {
   const double p = 1 / static_cast<double>(ranks);
+  const double n = static_cast<double>(steps);
+  // The logarithm of the number of ways to choose k of n, which grows with k by this much.
+  double log_ways = 0;
   double sum = 0;
-  for (std::size_t k = times; k <= steps; ++k) {
-    const auto n = static_cast<double>(steps);
+  for (std::size_t k = 0; k <= steps; ++k) {
     const auto of = static_cast<double>(k);
-    sum += std::exp(std::lgamma(n + 1) - std::lgamma(of + 1) - std::lgamma(n - of + 1) +
-                    of * std::log(p) + (n - of) * std::log1p(-p));
+    if (k > 0) log_ways += std::log((n - of + 1) / of);
+    if (k >= times) sum += std::exp(log_ways + of * std::log(p) + (n - of) * std::log1p(-p));
   }
   return static_cast<double>(ranks) * sum;
 }

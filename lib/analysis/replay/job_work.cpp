@@ -165,34 +165,50 @@ class MeetingList {
   std::map<std::pair<Axis, std::vector<std::int64_t>>, std::uint32_t> groups_;
 };
 
+// Gives each piece of communication its parts. Of pieces that begin and end together, on several
+// streams or because they take no time, each has one.
+void give_parts(const std::vector<MeetingPart>& parts, std::vector<LaunchedPiece>& pieces) {
+  using Times = std::pair<std::int64_t, std::int64_t>;
+  const auto times_of = [](const MeetingPart& part) {
+    return Times(part.time.from_ns, part.time.to_ns);
+  };
+  std::map<Times, std::vector<LaunchedPiece*>> together;
+  for (LaunchedPiece& piece : pieces) {
+    if (piece.kind != PieceKind::communication) continue;
+    const Times times(piece.start_ns, piece.end_ns);
+    const auto all = std::ranges::equal_range(parts, times, {}, times_of);
+    piece.first_part = static_cast<std::uint32_t>(all.begin() - parts.begin());
+    piece.parts = static_cast<std::uint32_t>(all.size());
+    if (piece.parts > 1) together[times].push_back(&piece);
+  }
+  for (const auto& [times, same] : together)
+    if (same.size() == same.front()->parts)
+      for (std::size_t i = 0; i < same.size(); ++i) {
+        same[i]->first_part += static_cast<std::uint32_t>(i);
+        same[i]->parts = 1;
+      }
+}
+
 // Adds up what is known of the communication of a rank in its steps.
 void measure(const Run& run, std::size_t rank, JobWork& job,
              std::map<std::string, std::int64_t>& unknown) {
   const Intervals steps = run.ranks[rank].steps.times();
-  const std::vector<MeetingPart>& parts = job.parts[rank];
   for (const LaunchedPiece& piece : job.ranks[rank].pieces) {
     if (piece.kind != PieceKind::communication) continue;
     const auto step = std::ranges::upper_bound(steps, piece.start_ns, {}, &Interval::from_ns);
     if (!steps.empty() && (step == steps.begin() || piece.start_ns >= step[-1].to_ns)) continue;
     const std::int64_t ns = piece.end_ns - piece.start_ns;
     add_to(job.communication_ns, ns);
-    const auto [from, to] = parts_of(parts, piece);
-    const bool is_known = from != to && std::all_of(from, to, [&](const MeetingPart& part) {
-                            return job.meetings[part.meeting].is_complete;
-                          });
+    const bool is_known =
+        piece.parts > 0 &&
+        std::ranges::all_of(job.parts_of(rank, piece), [&](const MeetingPart& part) {
+          return job.meetings[part.meeting].is_complete;
+        });
     add_to(is_known ? job.known_ns : unknown[std::string(run.labels.name(piece.label))], ns);
   }
 }
 
 }  // namespace
-
-std::pair<PartIterator, PartIterator> parts_of(const std::vector<MeetingPart>& parts,
-                                               const LaunchedPiece& piece) {
-  const auto found = std::ranges::equal_range(
-      parts, std::pair(piece.start_ns, piece.end_ns), {},
-      [](const MeetingPart& part) { return std::pair(part.time.from_ns, part.time.to_ns); });
-  return {found.begin(), found.end()};
-}
 
 JobWork::JobWork(const Run& run) : parts(run.ranks.size()) {
   ranks = per_rank<RankWork>(run, all_ranks(run),
@@ -207,6 +223,7 @@ JobWork::JobWork(const Run& run) : parts(run.ranks.size()) {
     std::ranges::sort(parts[rank], {}, [](const MeetingPart& part) {
       return std::tuple(part.time.from_ns, part.time.to_ns, part.meeting);
     });
+    give_parts(parts[rank], ranks[rank].pieces);
     measure(run, rank, *this, missing);
   }
   unknown.assign(missing.begin(), missing.end());

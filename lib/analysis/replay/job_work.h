@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct LaunchedPiece {
   std::uint32_t label = 0;
   std::uint16_t stream = 0;  // place among the rank's streams
   PieceKind kind = PieceKind::compute;
+  // Of communication: the first of JobWork::parts of its rank, and how many; a batched kernel of
+  // messages has several.
+  std::uint32_t first_part = 0;
+  std::uint32_t parts = 0;
 
   // The moment by which pieces are in the order of their launches.
   std::int64_t launched_ns() const { return call_ns == kNotGiven ? start_ns : call_ns; }
@@ -59,17 +64,12 @@ struct Meeting {
   std::int64_t copy_ns = 0;      // of an eager message: the least time that the receiver takes
 };
 
-// A rank's piece in a meeting. A batched kernel of messages is in several.
+// A rank's piece in a meeting.
 struct MeetingPart {
   Interval time;
   std::uint32_t meeting = 0;
   bool sends = false;  // it is the sender of a message
 };
-
-// Returns the parts that a piece of communication has in meetings; `parts` are those of its rank.
-using PartIterator = std::vector<MeetingPart>::const_iterator;
-std::pair<PartIterator, PartIterator> parts_of(const std::vector<MeetingPart>& parts,
-                                               const LaunchedPiece& piece);
 
 struct JobLink {
   std::int64_t from = 0;  // global ranks; messages of both ways are one link, from < to
@@ -82,6 +82,10 @@ struct JobWork {
   std::vector<RankWork> ranks;  // as Run::ranks
   std::vector<Meeting> meetings;
   std::vector<std::vector<MeetingPart>> parts;  // of each rank, by time
+  // The parts of a piece of a rank.
+  std::span<const MeetingPart> parts_of(std::size_t rank, const LaunchedPiece& piece) const {
+    return std::span(parts[rank]).subspan(piece.first_part, piece.parts);
+  }
   std::vector<JobGroup> groups;
   std::vector<JobLink> links;
   // Time of all pieces of communication in steps, and of those whose ranks are all known.

@@ -252,8 +252,7 @@ class RankBuilder {
   }
 
   std::uint32_t communicate(const LaunchedPiece& piece, Reasons& reasons) {
-    const auto [from, to] = parts_of(job_.parts[rank_], piece);
-    if (from == to) {
+    if (piece.parts == 0) {
       const std::uint32_t node =
           add(MomentKind::lone, piece.end_ns, piece.end_ns - piece.start_ns, piece.label);
       reasons.finish(node);
@@ -265,13 +264,13 @@ class RankBuilder {
     const std::uint32_t leaving = add(MomentKind::leaving, piece.end_ns, 0, piece.label);
     std::int64_t copy_ns = 0;
     bool receives = false;
-    for (auto part = from; part != to; ++part) {
-      OpenMeeting& open = meetings_[part->meeting];
-      const Meeting& meeting = job_.meetings[part->meeting];
-      receives |= !part->sends;
-      if (!part->sends) copy_ns = std::max(copy_ns, meeting.copy_ns);
+    for (const MeetingPart& part : job_.parts_of(rank_, piece)) {
+      OpenMeeting& open = meetings_[part.meeting];
+      const Meeting& meeting = job_.meetings[part.meeting];
+      receives |= !part.sends;
+      if (!part.sends) copy_ns = std::max(copy_ns, meeting.copy_ns);
       open.arrivals.push_back(arrival);
-      if (part->sends && meeting.is_eager) {
+      if (part.sends && meeting.is_eager) {
         open.sender = arrival;
         network_.nodes[leaving].duration_ns = piece.end_ns - piece.start_ns;
       } else {

@@ -260,6 +260,9 @@ std::string missing_ranks(const Findings& found) {
 
 // Says what to record for a verdict, by the reason why it is inconclusive.
 std::string record_next(const Verdict& verdict, const Findings& found) {
+  if (found.is_coarse)
+    return "replay these operations for what each stage, replica and rank costs; see trace-stats "
+           "what-if";
   if (std::optional<std::string> record = record_for_doubts(verdict, found))
     return *std::move(record);
   if (found.lost_all)

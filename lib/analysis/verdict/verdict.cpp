@@ -1,5 +1,6 @@
 #include "analysis/verdict/verdict.h"
 
+#include "analysis/coarse/time_line.h"
 #include "analysis/mesh/bubbles.h"
 #include "analysis/verdict/verdict_words.h"
 #include "base/arithmetic.h"
@@ -545,6 +546,7 @@ Findings::Findings(const Run& run)
                            [](const RankEvents& rank) { return rank.steps.lost > 0; })),
       devices(has_devices(run)),
       has_frames(std::ranges::any_of(run.ranks, &RankEvents::has_frames)),
+      is_coarse(traceloom::is_coarse(run)),
       trains(may_be(basis, Role::communication) && is_training(run)),
       world_size(std::max(run.ranks.size(), find_stated_ranks(run))),
       is_alone(is_one_of_some(run, basis)),

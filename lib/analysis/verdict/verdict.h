@@ -237,6 +237,7 @@ struct Findings {
   bool lost_all;    // no step counts, and some do not because device work of theirs was lost
   bool devices;     // at least one rank has events of a GPU
   bool has_frames;  // at least one rank has Python's functions
+  bool is_coarse;   // operations of a whole job; `what-if` replays them
   // A backward pass or an optimizer is among the names; they are read only if communication may be
   // the verdict.
   bool trains;
