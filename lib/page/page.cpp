@@ -40,6 +40,7 @@ constexpr PageSection kPageSections[] = {
     {"overview", "Overview", "", write_overview},
     {"time", "Time", "Where the time goes", write_time_section},
     {"comm", "Communication", "Communication", write_comm_section},
+    {"job", "Whole job", "The whole job", write_job_section},
     {"devices", "Devices", "Devices", write_device_section},
     {"work", "Kernels, operators", "Kernels and operators", write_work_section},
     {"code", "Calls", "Calls", write_code_section},

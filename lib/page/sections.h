@@ -167,6 +167,7 @@ void write_tables(HtmlWriter& html, const PageRun& page, const Report& report,
 void write_overview(HtmlWriter& html, const PageRun& page);
 void write_time_section(HtmlWriter& html, const PageRun& page);
 void write_comm_section(HtmlWriter& html, const PageRun& page);
+void write_job_section(HtmlWriter& html, const PageRun& page);
 void write_device_section(HtmlWriter& html, const PageRun& page);
 void write_work_section(HtmlWriter& html, const PageRun& page);
 void write_code_section(HtmlWriter& html, const PageRun& page);

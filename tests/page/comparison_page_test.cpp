@@ -66,12 +66,12 @@ std::string page_of(const Files& base, const Files& changed) {
 
 TEST_CASE("comparison page: all sections of a run, of both sides, and deltas above them") {
   const std::string page = page_of(files_of(2, 3, 8, 0, "gemm"), files_of(2, 3, 8, 30, "gemm"));
-  CHECK(count_of_text(page, "<section ") == 10);
+  CHECK(count_of_text(page, "<section ") == 11);
   CHECK(count_of_text(page, "<section ") == count_of_text(page, "</section>"));
   CHECK(count_of_text(
-            page, "<div class=\"side\" data-side=\"base\"><h3 class=\"side-name\">Base: b") == 9);
+            page, "<div class=\"side\" data-side=\"base\"><h3 class=\"side-name\">Base: b") == 10);
   CHECK(count_of_text(page,
-                      "<div class=\"side\" data-side=\"new\"><h3 class=\"side-name\">New: n") == 9);
+                      "<div class=\"side\" data-side=\"new\"><h3 class=\"side-name\">New: n") == 10);
   for (const char* id : {"delta-heat", "base-heat", "new-heat", "base-timeline-canvas",
                          "new-timeline-canvas", "base-flame", "new-flame", "base-verdict"})
     CHECK(count_of_text(page, fmt::format(" id=\"{}\"", id)) == 1);
@@ -94,7 +94,7 @@ TEST_CASE("comparison page: a side without traces says so, and the other one is 
   none.why = "it has no traces";
   const std::string page = write_comparison_page(
       {compare_report(sides, {}, found), found, {"b n"}, none, side_of(files, "new", "n")});
-  CHECK(count_of_text(page, "<p>it has no traces</p>") == 9);
+  CHECK(count_of_text(page, "<p>it has no traces</p>") == 10);
   CHECK(count_of_text(page, "id=\"delta-heat\"") == 0);
   CHECK(count_of_text(page, "id=\"new-heat\"") == 1);
 }

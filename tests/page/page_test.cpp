@@ -105,7 +105,7 @@ TEST_CASE("page: any number of threads gives the same bytes") {
 TEST_CASE("page: a run without steps, spans or ranks says so") {
   for (const std::string& text : {std::string("[]"), TraceText().i("mark", 5).array()}) {
     const std::string page = write_page(read_for_page({{"rank0.json", text}}), {.arguments = "x"});
-    CHECK(count_of_text(page, "<section ") == 10);
+    CHECK(count_of_text(page, "<section ") == 11);
     CHECK(count_of_text(page, "<section ") == count_of_text(page, "</section>"));
     CHECK(count_of_text(page, "data-kind=\"inconclusive\"") == 1);
   }

@@ -24,7 +24,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import webdriver  # noqa: E402
 
-SECTIONS = ["overview", "time", "comm", "devices", "work", "code", "timeline", "memory", "files",
+SECTIONS = ["overview", "time", "comm", "job", "devices", "work", "code", "timeline", "memory", "files",
             "definitions"]
 ATTACKS = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "\" onclick=\"x",
            "'; -- &lt;b&gt;", "\u202eright to left", "tab\there", "漢字" * 30, "${alert(3)}",

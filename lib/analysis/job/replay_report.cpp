@@ -73,14 +73,15 @@ std::string headline(const WhatIf& found) {
   if (!found.refusal.empty()) return "Cannot tell: " + found.refusal + ".";
   if (!found.asked.empty()) return "If changed: " + found.words(found.asked.front()) + ".";
   if (const std::vector<Gain> odd = found.odd(); !odd.empty())
-    return "The most by one repair: " + found.words(odd.front()) + ".";
+    return fmt::format("The most by {}: {}.", odd.front().repairs.size() == 1 ? "one repair" : "two",
+                       found.words(odd.front()));
   return "No rank, stage, link or group holds up the job by 1 % of its step beyond those like it.";
 }
 
 }  // namespace
 
 Report replay_report(const Run& run, const WhatIfRequest& request) {
-  const WhatIf found = find_what_if(run, request);
+  const WhatIf found = request.set.empty() ? find_job_gains(run) : find_what_if(run, request);
   Report report("what-if", run);
   report.headline.push_back(headline(found));
   report.values.emplace_back("answer", json_object([&](JsonWriter& json) {

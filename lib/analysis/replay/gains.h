@@ -47,6 +47,7 @@ struct WhatIf {
   std::vector<Gain> asked;    // WhatIfRequest::set
   std::vector<Gain> singles;  // by gain
   std::vector<Gain> pairs;    // of ranks, stages, links and groups; by gain
+  std::int64_t longest_kernel_ns = 0;  // gain without the kernel that takes longest
   // The longest way through the steps, by class.
   std::array<std::int64_t, kPathClassCount> path_ns = {};
   std::vector<PathPiece> path;  // of all counted steps, in time order; only if it is asked for

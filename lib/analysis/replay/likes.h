@@ -38,6 +38,7 @@ struct LikePiece {
 
 class StepLikes {
  public:
+  StepLikes() = default;  // nobody has the same
   // `stages` has the stage of each rank of the run.
   StepLikes(const StepNetwork& network, const JobWork& job,
             const std::vector<std::int64_t>& stages);

@@ -13,24 +13,18 @@
 
 #include "analysis/replay/gains.h"
 
-#include <optional>
 #include <vector>
 
 namespace traceloom {
 
 struct WhatIfRequest {
   std::vector<Repair> set = {};  // repairs that are made together; without any: a list of all
-  // What is looked at if nothing is set, besides what is unlike the others and pairs of that;
-  // nothing: all that the job has.
-  std::optional<std::vector<Repair>> others = {};
-  bool longest_kernel = false;  // looks at the job without the kernel that takes longest, too
   bool path_only = false;       // find the longest way through all steps, and no gains
 };
 
 WhatIf find_what_if(const Run& run, const WhatIfRequest& request);
 
-// Returns what is odd in the job, and what it would gain without waits for data, communication,
-// launches, and the kernel that takes longest. It is found once for a run.
+// Returns what the job would gain by each repair, and by pairs. It is found once for a run.
 const WhatIf& find_job_gains(const Run& run);
 
 }  // namespace traceloom

@@ -193,7 +193,7 @@ void take_job_gains(const Findings& found, Gains& gains) {
   gains[Limit::data_loading] = of_job(job.gain_ns(Repair::Kind::loader));
   gains[Limit::communication] = of_job(job.gain_ns(Repair::Kind::communication));
   gains[Limit::straggler] = of_job(found.oddest ? found.oddest->gain_ns : 0);
-  cap(Limit::compute, job.gain_ns(Repair::Kind::kernel));
+  cap(Limit::compute, job.longest_kernel_ns);
   if (found.oddest) {
     // What one link, group or stage has more than the others is its own.
     const Repair::Kind kind = found.oddest->repairs.front().kind;
