@@ -70,8 +70,8 @@ TEST_CASE("comparison page: all sections of a run, of both sides, and deltas abo
   CHECK(count_of_text(page, "<section ") == count_of_text(page, "</section>"));
   CHECK(count_of_text(
             page, "<div class=\"side\" data-side=\"base\"><h3 class=\"side-name\">Base: b") == 10);
-  CHECK(count_of_text(page,
-                      "<div class=\"side\" data-side=\"new\"><h3 class=\"side-name\">New: n") == 10);
+  CHECK(count_of_text(
+            page, "<div class=\"side\" data-side=\"new\"><h3 class=\"side-name\">New: n") == 10);
   for (const char* id : {"delta-heat", "base-heat", "new-heat", "base-timeline-canvas",
                          "new-timeline-canvas", "base-flame", "new-flame", "base-verdict"})
     CHECK(count_of_text(page, fmt::format(" id=\"{}\"", id)) == 1);

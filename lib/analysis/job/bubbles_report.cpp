@@ -22,7 +22,7 @@ void append_parts(const Bubbles& found, ColumnsOf<Row>& columns) {
   using enum ColumnKind;
   using enum Readers;
   columns.push_back({"steps", "Steps", count, few, &Row::steps});
-  columns.push_back({"step_ns", "Step", duration, &Row::step_ns});
+  columns.push_back({"step_ns", "Mean step", duration, &Row::step_ns});
   const auto if_any = [&](StepPart part) { return found.all.ns[part] > 0 ? most : programs; };
   const std::tuple<StepPart, const char*, Readers> parts[] = {
       {StepPart::compute, "Compute", all},
@@ -44,7 +44,7 @@ void append_parts(const Bubbles& found, ColumnsOf<Row>& columns) {
 Table stages_table(const Bubbles& found) {
   ColumnsOf<StageParts> columns{
       {"stage", "Stage", ColumnKind::count, &StageParts::stage},
-      {"ranks", "Ranks", ColumnKind::count, Readers::some, &StageParts::ranks},
+      {"ranks", "Of ranks", ColumnKind::count, Readers::some, &StageParts::ranks},
   };
   append_parts(found, columns);
   return make_table(found.stages, columns);

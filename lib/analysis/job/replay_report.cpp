@@ -40,7 +40,7 @@ Table gain_table(const WhatIf& found, const std::vector<Gain>& gains, bool has_a
       {"most_ns", "Most", duration, &Gain::most_ns},
       {"gain_share", "of step", share,
        [&](const Gain& gain) { return ratio(gain.gain_ns, found.replayed_ns); }},
-      {"step_ns", "Step", duration, some, &Gain::step_ns}};
+      {"step_ns", "Step then", duration, some, &Gain::step_ns}};
   if (has_alone) columns.push_back({"alone", "Each alone", text, alone});
   columns.push_back({"what", "What if", text, &Gain::words});
   columns.push_back({"set", "--set", text, programs, &Gain::set});
@@ -73,7 +73,8 @@ std::string headline(const WhatIf& found) {
   if (!found.refusal.empty()) return "Cannot tell: " + found.refusal + ".";
   if (!found.asked.empty()) return "If changed: " + found.words(found.asked.front()) + ".";
   if (const std::vector<Gain> odd = found.odd(); !odd.empty())
-    return fmt::format("The most by {}: {}.", odd.front().repairs.size() == 1 ? "one repair" : "two",
+    return fmt::format("The most by {}: {}.",
+                       odd.front().repairs.size() == 1 ? "one repair" : "two",
                        found.words(odd.front()));
   return "No rank, stage, link or group holds up the job by 1 % of its step beyond those like it.";
 }

@@ -44,9 +44,9 @@ struct WhatIf {
   // Time a step and rank in front of device work for which no reason is known. It stays as it is in
   // the replay, so that gains are too small if it is much.
   std::int64_t unexplained_ns = 0;
-  std::vector<Gain> asked;    // WhatIfRequest::set
-  std::vector<Gain> singles;  // by gain
-  std::vector<Gain> pairs;    // of ranks, stages, links and groups; by gain
+  std::vector<Gain> asked;             // WhatIfRequest::set
+  std::vector<Gain> singles;           // by gain
+  std::vector<Gain> pairs;             // of ranks, stages, links and groups; by gain
   std::int64_t longest_kernel_ns = 0;  // gain without the kernel that takes longest
   // The longest way through the steps, by class.
   std::array<std::int64_t, kPathClassCount> path_ns = {};

@@ -179,11 +179,11 @@ class StepRepair {
 
 // The time of candidates beyond that of those like them, over all steps.
 struct Survey {
-  std::map<std::uint32_t, std::int64_t> ranks;    // index
-  std::map<std::uint32_t, std::int64_t> across;   // beyond the other stages, by rank
-  std::map<std::uint32_t, std::int64_t> links;    // number in JobWork
-  std::map<std::uint32_t, std::int64_t> groups;   // likewise
-  std::vector<std::int64_t> kernels;               // by label: their time
+  std::map<std::uint32_t, std::int64_t> ranks;   // index
+  std::map<std::uint32_t, std::int64_t> across;  // beyond the other stages, by rank
+  std::map<std::uint32_t, std::int64_t> links;   // number in JobWork
+  std::map<std::uint32_t, std::int64_t> groups;  // likewise
+  std::vector<std::int64_t> kernels;             // by label: their time
   std::set<Axis> axes;
   bool has_loader = false;
   bool has_collectives = false;
@@ -450,10 +450,11 @@ class WhatIfFinder {
  private:
   bool replay_as_it_was() {
     has_effect_.resize(request_.set.size());
-    base_ = replays_.replay({{}}, !request_.path_only, [&](const JobStep& step, const StepNetwork& network,
-                                      const StepLikes& likes, const Replay& replay) {
-      if (step.counted) look_at(step, network, likes, replay);
-    })[0];
+    base_ = replays_.replay({{}}, !request_.path_only,
+                            [&](const JobStep& step, const StepNetwork& network,
+                                const StepLikes& likes, const Replay& replay) {
+                              if (step.counted) look_at(step, network, likes, replay);
+                            })[0];
     found_.steps = base_.size();
     if (base_.empty()) {
       found_.refusal = replays_.cyclic() > 0
@@ -515,9 +516,8 @@ class WhatIfFinder {
 
   void measure() {
     const GainMaker gains(base_, std::abs(found_.replayed_ns - found_.step_ns), ranks_);
-    const std::vector<std::vector<std::int64_t>> times =
-        replays_.replay(scenarios_, std::ranges::any_of(scenarios_, is_like_others),
-                        [](const auto&...) {});
+    const std::vector<std::vector<std::int64_t>> times = replays_.replay(
+        scenarios_, std::ranges::any_of(scenarios_, is_like_others), [](const auto&...) {});
     std::size_t variant = plain_;
     for (std::size_t i = 0; i < plain_; ++i) {
       Gain gain = gains.make(scenarios_[i], times[i]);

@@ -19,7 +19,7 @@ namespace traceloom {
 
 struct WhatIfRequest {
   std::vector<Repair> set = {};  // repairs that are made together; without any: a list of all
-  bool path_only = false;       // find the longest way through all steps, and no gains
+  bool path_only = false;        // find the longest way through all steps, and no gains
 };
 
 WhatIf find_what_if(const Run& run, const WhatIfRequest& request);

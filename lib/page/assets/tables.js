@@ -63,7 +63,8 @@ page.addTables = () => {
 // ---- links ------------------------------------------------------------------------------------------------------------
 page.sectionOf = {summarize: 'work', kernels: 'work', ops: 'work', comm: 'comm', stragglers: 'comm', steps: 'time', dataloader: 'time',
   gpu: 'devices', idle: 'devices', launch: 'devices', memcpy: 'devices', tree: 'code', host: 'memory', memory: 'memory', info: 'files',
-  check: 'files', bottleneck: 'overview', compare: 'overview', report: 'overview', longest: 'timeline'};
+  check: 'files', bottleneck: 'overview', compare: 'overview', report: 'overview', longest: 'timeline',
+  'what-if': 'job', bubbles: 'job', mesh: 'job'};
 
 // A line of the verdict: links to its ranks, steps and commands.
 page.linkLine = (item, side) => {
@@ -103,6 +104,7 @@ page.linkTable = (table) => {
   const heads = [...table.tHead.rows[0].cells];
   const find = (...keys) => heads.findIndex((head) => keys.includes(head.dataset.k || head.textContent.trim().toLowerCase()));
   const [rank, epoch, step, command] = [find('rank', 'slowest_rank', 'last_rank', 'last'), find('epoch'), find('step'), find('command', 'see')];
+  const repair = find('what');
   const names = ['name', 'kernel', 'operator', 'collective'].map((key) => find(key)).filter((column) => column >= 0);
   const put = (cell, href) => {
     if (cell.querySelector('a, svg')) return;
@@ -125,6 +127,7 @@ page.linkTable = (table) => {
       const text = timeline?.nameSet.has(raw(name)) ? raw(name) : raw(name).trim();
       put(row.cells[name], page.nameAddress(text, side, section));
     }
+    if (repair >= 0) page.linkLine(row.cells[repair], side);
     const words = raw(command).trim().replace(/^trace-stats /, '');
     if (command >= 0 && page.sectionOf[words]) put(row.cells[command], `#${page.sectionOf[words]}`);
   }
