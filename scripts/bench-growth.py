@@ -65,6 +65,12 @@ class Trace:
             f',"Collective name":"allreduce","In msg nelems":1000,"Out msg nelems":1000,"Group size":{world},'
             f'"dtype":"Float","Process Group Name":"{group}","Process Group Description":"default_pg","Seq":{link}'))
 
+    def message(self, ts, dur, link, end, peer):
+        way, word, low = ("send", "Dst", peer - 1) if end else ("recv", "Src", peer)
+        self.kernel("ncclDevKernel_SendRecv", ts, dur, link, stream=20 + end, tid=20 + end, args=(
+            f',"Collective name":"{way}","{word} Rank":{peer},"In msg nelems":1000,"Out msg nelems":1000,"dtype":"Float",'
+            f'"Group size":2,"Process Group Name":"p{low}","Process Group Ranks":"[{low}, {low + 1}]"'))
+
     def step(self, number, ts, dur):
         self.span("user_annotation", f"ProfilerStep#{number}", ts, dur)
 
@@ -137,6 +143,20 @@ def groups(folder, n):
                     trace.all_reduce(100 + 100 * place, 40 - rank % 5, place, 2, group)
 
 
+def pipeline(folder, stages, batches):
+    """One step of forward passes: each stage receives a batch, computes 50 us and sends it on."""
+    for rank in range(stages):
+        with Trace(folder, f"rank{rank}.json", rank, stages, 1_700_000_000_000_000) as trace:
+            trace.step(1, 0, 100 * (stages + batches) + 100)
+            for i in range(batches):
+                at = 100 * (rank + i)
+                if rank > 0:
+                    trace.message(at, 10, 3 * i, False, rank - 1)
+                trace.kernel("kernel", at + 20, 50, 3 * i + 1)
+                if rank + 1 < stages:
+                    trace.message(at + 100, 10, 3 * i + 2, True, rank + 1)
+
+
 def files(folder, n):
     for i in range(n):
         with Trace(folder, f"rank0_{i}.json", start=1_700_000_000_000_000 + 1000 * i) as trace:
@@ -176,6 +196,8 @@ CASES = {
     "steps": (5_000, steps),
     "ranks": (1_000, ranks),
     "groups": (4_000, groups),
+    "stages": (500, lambda folder, n: pipeline(folder, n, 8)),
+    "batches": (4_000, lambda folder, n: pipeline(folder, 4, n)),
     "files": (1_000, files),
     "collectives": (1_000, lambda folder, n: ranks(folder, 4, n)),
     "history": (1_000, history),
