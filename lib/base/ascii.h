@@ -22,6 +22,13 @@ inline bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
+// Returns the text without spaces at its ends.
+inline std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 inline bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }

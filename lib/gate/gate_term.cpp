@@ -1,5 +1,6 @@
 #include "gate/gate_term.h"
 
+#include "base/ascii.h"
 #include "base/problems.h"
 #include "base/units.h"
 #include "input/byte_source.h"
@@ -14,13 +15,6 @@
 namespace traceloom {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
-
-std::string trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return "";
-  return std::string(text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin));
-}
 
 // The sign between metric and bounds. It is the last one, because names of copies have arrows.
 struct Sign {
@@ -39,11 +33,11 @@ Sign find_sign(const std::string& text) {
 std::optional<GateBound> parse_bound(const std::string& text) {
   GateBound bound;
   bound.is_change = text.starts_with('+');
-  const std::string rest = trimmed(std::string_view(text).substr(bound.is_change ? 1 : 0));
+  const std::string rest(trimmed(std::string_view(text).substr(bound.is_change ? 1 : 0)));
   const char* const end = rest.data() + rest.size();
   const auto [stop, error] = std::from_chars(rest.data(), end, bound.value);
   if (error != std::errc{} || !std::isfinite(bound.value) || bound.value < 0) return std::nullopt;
-  const std::string unit = trimmed({stop, static_cast<std::size_t>(end - stop)});
+  const std::string_view unit = trimmed({stop, static_cast<std::size_t>(end - stop)});
   if (unit == "%") {
     bound.value /= 100;
     bound.unit = BoundUnit::share;
@@ -65,7 +59,7 @@ std::vector<GateBound> read_bounds(std::string_view option, const std::string& t
   std::vector<GateBound> bounds;
   while (true) {
     const std::size_t end = list.find(kOr);
-    const std::string one = trimmed(list.substr(0, end));
+    const std::string one(trimmed(list.substr(0, end)));
     const std::optional<GateBound> bound = parse_bound(one);
     if (!bound)
       throw UsageError(
@@ -103,7 +97,7 @@ std::string GateTerm::metric() const {
 
 GateTerm read_gate_term(std::string_view option, const std::string& text,
                         const std::vector<std::string_view>& fields) {
-  GateTerm term{.text = trimmed(text), .name = {}};
+  GateTerm term{.text = std::string(trimmed(text)), .name = {}};
   const Sign sign = find_sign(term.text);
   term.name = trimmed(std::string_view(term.text).substr(0, sign.at));
   take_field(term, fields);
@@ -140,7 +134,7 @@ std::vector<std::string> read_gate_file(const std::string& path) {
   while (std::getline(file, line)) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // of editors on Windows
     if (terms.empty() && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
-    line = trimmed(line);
+    line = std::string(trimmed(line));
     if (!line.empty() && !line.starts_with('#')) terms.push_back(line);
   }
   if (terms.empty()) throw Error(path, "has no condition; write one a line");

@@ -14,12 +14,6 @@ struct Span {
   std::size_t end = 0;
 };
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 bool is_rule(std::string_view line, char c) {
   return line.size() >= 4 && line.find_first_not_of(c) == std::string_view::npos;
 }

@@ -78,8 +78,8 @@ TEST_CASE("what-if: a rank like the others gains what the others waited for it")
   CHECK(most.most_ns == 20'000);
   CHECK(most.step_ns == 45'000);
   using enum PathClass;
-  CHECK(found.path_ns[static_cast<std::size_t>(compute)] == 4 * 60'000);
-  CHECK(found.path_ns[static_cast<std::size_t>(collective)] == 4 * 5'000);
+  CHECK(found.path_ns[compute] == 4 * 60'000);
+  CHECK(found.path_ns[collective] == 4 * 5'000);
 }
 
 TEST_CASE("what-if: changes are made together, and one after the other") {

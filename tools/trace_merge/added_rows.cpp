@@ -19,9 +19,6 @@
 namespace traceloom {
 namespace {
 
-constexpr std::array<std::string_view, kPathClassCount> kNames{
-    "compute", "copy", "collective", "message", "communication", "launch", "wait for data"};
-
 AddedEvent counter(std::int64_t device, std::string_view what, std::int64_t at_ns,
                    std::int64_t bytes) {
   return {at_ns, std::nullopt, fmt::format("GPU {} {}", device, what),
@@ -66,7 +63,7 @@ void add_critical_path(MergeOptions& options) {
     const std::int64_t from_ns = std::max(piece.recorded.from_ns, end_ns);
     if (piece.recorded.to_ns <= from_ns) continue;
     end_ns = piece.recorded.to_ns;
-    const std::string_view kind = kNames[static_cast<std::size_t>(piece.what)];
+    const std::string_view kind = to_string(piece.what);
     const bool is_work = piece.what == PathClass::compute || piece.what == PathClass::copy;
     const std::int64_t rank = run.ranks[piece.rank].rank;
     row.events.push_back(

@@ -177,6 +177,10 @@ constexpr CallRow kCalls[] = {
     {"memcpy", kLongerThanLaunch},  // cudaMemcpyAsync, hipMemcpyWithStream, urEnqueueUSMMemcpy
 };
 
+// Parts of the names of calls that wait for all streams of a device, in lower case.
+constexpr std::string_view kDeviceCalls[] = {"devicesynchronize", "ctxsynchronize",
+                                             "synchronizedevice"};
+
 // Parts of the names of calls that copy and fill, in lower case.
 constexpr std::string_view kMemoryCalls[] = {"memcpy", "memset"};
 
@@ -190,6 +194,10 @@ std::int64_t least_blocking_ns(std::string_view call) {
       std::find_if(std::begin(kCalls), std::end(kCalls),
                    [&](const CallRow& row) { return lower.find(row.part) != std::string::npos; });
   return found == std::end(kCalls) ? std::numeric_limits<std::int64_t>::max() : found->least_ns;
+}
+
+bool waits_for_device(std::string_view call) {
+  return has_any(kDeviceCalls, to_lower(call));
 }
 
 bool is_launching(std::string_view call) {

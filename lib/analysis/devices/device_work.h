@@ -135,6 +135,8 @@ std::vector<QueueChange> find_queue(const std::vector<Launch>& launches);
 // numeric limit if it never does. A copy that is only launched returns at once; one from or to
 // memory that is not pinned returns when it is done, whatever its name says.
 std::int64_t least_blocking_ns(std::string_view call);
+// True for the name of a call that waits for all streams of a device.
+bool waits_for_device(std::string_view call);
 
 // True for the name of a call that gives work to a device: a kernel, a graph, a copy or a fill.
 bool is_launching(std::string_view call);

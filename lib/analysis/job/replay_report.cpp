@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +21,6 @@ using enum Readers;
 
 constexpr double kWorthShowing = 0.001;
 constexpr std::size_t kMostRows = 12;
-constexpr std::array<std::string_view, kPathClassCount> kPathNames{
-    "compute", "copy", "collectives", "p2p", "unknown", "launch", "loader"};
 
 Table gain_table(const WhatIf& found, const std::vector<Gain>& gains, bool has_alone) {
   const auto alone = [&](const Gain& gain) {
@@ -55,10 +52,10 @@ struct PathRow {
 Table path_table(const WhatIf& found) {
   std::int64_t all_ns = 0;
   std::vector<PathRow> rows;
-  for (std::size_t i = 0; i < kPathClassCount; ++i) {
-    add_to(all_ns, found.path_ns[i]);
-    if (found.path_ns[i] > 0)
-      rows.push_back({kPathNames[i], found.path_ns[i] / static_cast<std::int64_t>(found.steps)});
+  for (const PathClass what : kAllOf<PathClass>) {
+    const std::int64_t ns = found.path_ns[what];
+    add_to(all_ns, ns);
+    if (ns > 0) rows.push_back({to_string(what), ns / static_cast<std::int64_t>(found.steps)});
   }
   std::ranges::stable_sort(rows, std::greater(), &PathRow::ns);
   const std::int64_t step_ns = all_ns / static_cast<std::int64_t>(found.steps);

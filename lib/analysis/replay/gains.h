@@ -9,7 +9,6 @@
 #include "analysis/replay/repair.h"
 #include "analysis/replay/replay.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -49,7 +48,7 @@ struct WhatIf {
   std::vector<Gain> pairs;             // of ranks, stages, links and groups; by gain
   std::int64_t longest_kernel_ns = 0;  // gain without the kernel that takes longest
   // The longest way through the steps, by class.
-  std::array<std::int64_t, kPathClassCount> path_ns = {};
+  ByEnum<PathClass, std::int64_t> path_ns;
   std::vector<PathPiece> path;  // of all counted steps, in time order; only if it is asked for
 
   // Returns why gains are not those of the job; empty if they are: nothing is refused, 98 % of the

@@ -20,9 +20,7 @@ void find_blocks(const Run& run, const RankEvents& rank, RankWork& work) {
     const auto [kind, is_new] = kinds.try_emplace(call.label);
     if (is_new) {
       const std::string_view name = run.labels.name(call.label);
-      kind->second = {least_blocking_ns(name),
-                      name.find("DeviceSynchronize") != std::string_view::npos ||
-                          name.find("CtxSynchronize") != std::string_view::npos};
+      kind->second = {least_blocking_ns(name), waits_for_device(name)};
     }
     if (call.end_ns - call.start_ns >= kind->second.first)
       work.blocks.push_back({call.interval(), kind->second.second});
@@ -39,7 +37,7 @@ void find_pieces(const Run& run, const RankEvents& rank, RankWork& work) {
   std::size_t count = 0;
   for (const EventColumns& part : rank.own_parts()) count += part.devices.size();
   work.pieces.reserve(count);
-  for_each_device_role(run, rank, [&](Role role, const DeviceSpan& span) {
+  const auto add = [&](Role role, const EventColumns& part, const DeviceSpan& span) {
     LaunchedPiece piece{span.start_ns, span.end_ns, kNotGiven, span.label};
     piece.kind = role == Role::communication ? PieceKind::communication
                  : role == Role::kernel      ? PieceKind::compute
@@ -48,18 +46,14 @@ void find_pieces(const Run& run, const RankEvents& rank, RankWork& work) {
     if (is_new) stream->second.first = static_cast<std::uint16_t>(streams.size() - 1);
     piece.stream = stream->second.first;
     if (piece.kind == PieceKind::compute) stream->second.second += span.end_ns - span.start_ns;
-    work.pieces.push_back(piece);
-  });
-  std::size_t i = 0;
-  for (const EventColumns& part : rank.own_parts())
-    for (const DeviceSpan& span : part.devices) {
-      if (run.labels.kind(span.label).role == Role::dataloader) continue;
-      LaunchedPiece& piece = work.pieces[i++];
-      const CallSpan* const call = launches.find(part, span);
-      if (call == nullptr || call->start_ns > span.start_ns) continue;
+    const CallSpan* const call = launches.find(part, span);
+    if (call != nullptr && call->start_ns <= span.start_ns) {
       piece.call_ns = call->start_ns;
       latency_ns = std::min(latency_ns, span.start_ns - call->start_ns);
     }
+    work.pieces.push_back(piece);
+  };
+  for_each_device_role(run, rank, add);
   std::ranges::stable_sort(work.pieces, {}, [](const LaunchedPiece& piece) {
     return std::pair(piece.launched_ns(), piece.start_ns);
   });

@@ -1,5 +1,6 @@
 #include "analysis/replay/repair.h"
 
+#include "base/ascii.h"
 #include "base/problems.h"
 #include "base/units.h"
 
@@ -19,12 +20,6 @@ std::string_view kind_word(Kind kind) {
       "rank",        "stage",    "link", "group",  "loader", "communication",
       "collectives", "messages", "axis", "launch", "kernel"};
   return kWords[static_cast<std::size_t>(kind)];
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(' ');
-  return from == std::string_view::npos ? std::string_view()
-                                        : text.substr(from, text.find_last_not_of(' ') - from + 1);
 }
 
 constexpr std::size_t kMostRanks = 100'000;  // of a group that is typed

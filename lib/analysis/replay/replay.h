@@ -6,9 +6,11 @@
 #pragma once
 
 #include "analysis/replay/network.h"
+#include "base/by_enum.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace traceloom {
@@ -32,7 +34,9 @@ enum class PathClass : std::uint8_t {
   loader,
   count_
 };
-inline constexpr std::size_t kPathClassCount = static_cast<std::size_t>(PathClass::count_);
+constexpr std::string_view to_string(PathClass what) {
+  return name_in({"compute", "copy", "collectives", "p2p", "unknown", "launch", "loader"}, what);
+}
 
 // A part of the longest way, on one rank.
 struct PathPiece {

@@ -486,7 +486,7 @@ class WhatIfFinder {
       if (node.kept_ns > kLongGap) unexplained_ns_ += node.kept_ns;
     const std::vector<PathPiece> path = replay.path(network, job_);
     for (const PathPiece& piece : path)
-      found_.path_ns[static_cast<std::size_t>(piece.what)] += length_ns(piece.time);
+      found_.path_ns[piece.what] += length_ns(piece.time);
     if (request_.path_only) found_.path.insert(found_.path.end(), path.rbegin(), path.rend());
   }
 

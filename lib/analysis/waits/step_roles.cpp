@@ -86,11 +86,13 @@ void for_each_role_span(const Run& run, const RankEvents& rank,
   rank.for_each_call([&](const CallSpan& span) { use_host(Role::runtime, span); });
   for_each_code_frame(run, rank, [&](const HostSpan& span) { use_host(Role::host_code, span); });
   rank.for_each_annotation([&](const HostSpan& span) { use_host(Role::other, span); });
-  for_each_device_role(run, rank, use_device);
+  for_each_device_role(run, rank, [&](Role role, const EventColumns&, const DeviceSpan& span) {
+    use_device(role, span);
+  });
 }
 
 void for_each_device_role(const Run& run, const RankEvents& rank,
-                          const std::function<void(Role, const DeviceSpan&)>& use) {
+                          const DeviceUse& use) {
   const FileIds collectives = collective_ids(rank);
   for (const EventColumns& part : rank.own_parts())
     for (const DeviceSpan& span : part.devices) {
@@ -98,7 +100,7 @@ void for_each_device_role(const Run& run, const RankEvents& rank,
       if (role == Role::kernel && std::binary_search(collectives.begin(), collectives.end(),
                                                      std::pair{part.file, span.external}))
         role = Role::communication;
-      if (role != Role::dataloader) use(role, span);
+      if (role != Role::dataloader) use(role, part, span);
     }
 }
 

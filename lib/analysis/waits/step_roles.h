@@ -92,8 +92,8 @@ void for_each_role_span(const Run& run, const RankEvents& rank,
                         const std::function<void(Role, const HostSpan&)>& use_host,
                         const std::function<void(Role, const DeviceSpan&)>& use_device);
 // The same for the events of devices alone.
-void for_each_device_role(const Run& run, const RankEvents& rank,
-                          const std::function<void(Role, const DeviceSpan&)>& use);
+using DeviceUse = std::function<void(Role, const EventColumns&, const DeviceSpan&)>;
+void for_each_device_role(const Run& run, const RankEvents& rank, const DeviceUse& use);
 
 RoleSets find_role_sets(const Run& run, const RankEvents& rank);
 RankRoles find_roles(const Run& run, const RankEvents& rank);
