@@ -15,7 +15,6 @@
 namespace traceloom {
 namespace {
 
-
 // The sign between metric and bounds. It is the last one, because names of copies have arrows.
 struct Sign {
   std::size_t at = std::string::npos;

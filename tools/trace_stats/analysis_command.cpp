@@ -65,6 +65,7 @@ std::string selection_words(const Options& options) {
   add("--rank", options.ranks);
   add("--steps", options.steps);
   add("--time", options.time);
+  add("--mesh", options.mesh);
   if (options.keep_going) words.emplace_back("--keep-going");
   return fmt::format("{}", fmt::join(words, " "));
 }
@@ -213,6 +214,9 @@ void add_mesh(CLI::App& command, Options& options) {
            "Overrides what the traces say. Ranks are numbered as Megatron does: tensor parallel "
            "ranks are neighbours, then context (cp) and data parallel ones, then stages; expert "
            "parallel ones (ep) are neighbours among the data parallel ones.");
+}
+
+void add_by(CLI::App& command, Options& options) {
   add_text(command, "--by", options.by, "PART",
            "Group ranks by stage, tp, dp, ep or node\n"
            "Counts and bytes are the sums of a group, all other numbers the means of its rows.");
@@ -294,7 +298,8 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   CLI::Option* const inputs = add_inputs(*command, options->inputs);
   if (what.instead || what.more_inputs) inputs->required(false);
   add_selection(*command, *options);
-  if (what.by_mesh) add_mesh(*command, *options);
+  if (what.takes_mesh || what.by_mesh) add_mesh(*command, *options);
+  if (what.by_mesh) add_by(*command, *options);
   if (!what.is_page) add_table_options(*command, *options);
   add_output_options(*command, *options);
   command->callback([options, &work, more = what.more_inputs, analyse = std::move(analyse)] {

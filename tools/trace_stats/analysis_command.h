@@ -34,6 +34,7 @@ struct AnalysisCommand {
   bool python = false;                            // RunRequest::python
   bool spread = false;                            // RunRequest::spread: the analysis reads events
                                                   // in per_rank() and its like alone
+  bool takes_mesh = false;                        // it has --mesh
   bool by_mesh = false;                           // it has --mesh and --by
   std::function<void(RunRequest&)> prepare = {};  // adds what the options require
   // Gets the files of memory that the arguments stand for. If no trace is left, the run is empty.

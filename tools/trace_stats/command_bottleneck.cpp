@@ -123,6 +123,7 @@ void add_bottleneck(CLI::App& app, Work& work) {
            "ranks if none does.",
        .python = true,
        .spread = true,
+       .takes_mesh = true,
        .has_gates = [options] { return !options->gates.empty(); }},
       [options](const Run& run) { return answer(run, *options); });
   command

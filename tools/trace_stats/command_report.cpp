@@ -162,6 +162,7 @@ void add_report(CLI::App& app, Work& work) {
            "the numbers of the other commands, each beside the command that prints it: what limits "
            "the run, ranks and steps, communication, devices, kernels, operators, calls, memory, "
            "clocks, and a timeline to zoom into.",
+       .takes_mesh = true,
        .prepare = prepare_for_page,
        .is_page = true,
        .take_request =

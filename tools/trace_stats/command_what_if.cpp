@@ -27,7 +27,8 @@ void add_what_if(CLI::App& app, Work& work) {
            "each repair alone would gain, and the best pairs. Coarse time lines (whole passes of "
            "micro-batches) are run again with the duration that is usual for each kind.",
        // The reports read events in per_rank() and its like alone.
-       .spread = true},
+       .spread = true,
+       .takes_mesh = true},
       [settings](const Run& run) {
         WhatIfRequest request;
         for (const std::string& text : settings->set) request.set.push_back(Repair::parse(text));

@@ -377,8 +377,7 @@ RankWaits waits_among_like(const Comparison& all, const Mesh& mesh, std::int64_t
   like.steps = waits.steps;
   for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
     const std::int64_t rank = all.run.ranks[waits.ranks[i]].rank;
-    const MeshPlace* const own = mesh.place_of(rank);
-    if (own == nullptr || own->stage != mesh.place_of(named)->stage) continue;
+    if (mesh.stage_of(rank) != mesh.stage_of(named)) continue;
     if (rank == named) place = like.ranks.size();
     like.ranks.push_back(waits.ranks[i]);
     like.step_index.push_back(waits.step_index[i]);
@@ -387,50 +386,68 @@ RankWaits waits_among_like(const Comparison& all, const Mesh& mesh, std::int64_t
   return like;
 }
 
-// In a mesh whose ranks do different work, the ranks are named that hold up the job by a replay
-// (WhatIf::odd()), whoever waits for whom in messages. Whose stage has no further rank is compared
-// with the others by waits.
-Straggler among_like(const Comparison& all, const Mesh& mesh, Straggler by_waits) {
-  const WhatIf& job = find_job_gains(all.run);
+// True if another rank does the same work.
+bool has_like(const Mesh& mesh, std::int64_t rank) {
+  return std::ranges::any_of(mesh.places, [&](const auto& other) {
+    return other.first != rank && other.second.stage == mesh.stage_of(rank);
+  });
+}
+
+// The ranks that hold up the job by a replay (WhatIf::odd()), whoever waits for whom in messages.
+// Returns nullopt if there are none.
+std::optional<Straggler> find_by_replay(const Comparison& all, const Mesh& mesh,
+                                        const WhatIf& job) {
   Straggler found;
-  found.why = job.doubt();
-  const std::vector<Gain> odd = job.odd();
   std::set<std::int64_t> ranks;
+  const Gain* named = nullptr;
+  const std::vector<Gain> odd = job.odd();
   for (const Gain& one : odd)
-    for (const Repair& repair : one.repairs)
-      if (repair.kind == Repair::Kind::rank) {
-        ranks.insert(repair.ranks.front());
-        found.delay_ns = std::max(found.delay_ns, one.gain_ns);
-      }
+    for (const Repair& repair : one.repairs) {
+      if (repair.kind != Repair::Kind::rank) continue;
+      ranks.insert(repair.ranks.front());
+      if (named == nullptr || one.repairs.size() > named->repairs.size()) named = &one;
+    }
+  if (named == nullptr) return std::nullopt;
   found.candidates.assign(ranks.begin(), ranks.end());
-  if (ranks.empty()) {
-    const auto has_like = [&](std::int64_t rank) {
-      const MeshPlace* const own = mesh.place_of(rank);
-      return own != nullptr && std::ranges::any_of(mesh.places, [&](const auto& other) {
-               return other.first != rank && other.second.stage == own->stage;
-             });
-    };
-    const bool computes = by_waits.cause == StragglerCause::compute ||
-                          by_waits.cause == StragglerCause::slower_device;
-    if (by_waits.rank && !has_like(*by_waits.rank) && !computes) return by_waits;
-    if (!found.why.empty()) found.cause = StragglerCause::inconclusive;
-    return found;
-  }
   found.is_gain = true;
+  found.delay_ns = named->gain_ns;
+  if (ranks.size() == 1)
+    for (const Gain& single : job.singles)
+      if (single.repairs.front().kind == Repair::Kind::rank &&
+          single.repairs.front().ranks.front() == *ranks.begin())
+        found.delay_ns = std::max<std::int64_t>(single.gain_ns, 0);
+  found.gain_words = job.words(*named);
   found.delay_share = share_of_step(found.delay_ns, all.waits);
-  found.pattern = DelayPattern::persistent;
-  if (found.candidates.size() > 1) {
+  found.pattern = job.is_steady(*named) ? DelayPattern::persistent : DelayPattern::sporadic;
+  if (ranks.size() > 1) {
     found.cause = StragglerCause::inconclusive;
     found.each_of_them = true;
-    found.why = "each is slower than the other ranks of its stage";
+    found.why = "each is slower than those like it";
     return found;
   }
   std::size_t place = 0;
-  const RankWaits like = waits_among_like(all, mesh, found.candidates.front(), place);
+  const RankWaits like = waits_among_like(all, mesh, *ranks.begin(), place);
   explain(all.run, all.roles, like, place, found);
-  const bool is_sporadic = odd.front().least_ns <= 0;
-  if (is_sporadic) found.pattern = DelayPattern::sporadic;
+  const bool is_sporadic = found.pattern == DelayPattern::sporadic;
   name(found, is_sporadic ? "low" : confidence_of(all.waits));
+  return found;
+}
+
+// In a mesh whose ranks do different work the replay tells who is late; whose stage has no further
+// rank is compared with the others by waits. Where all do the same, it tells ranks apart that waits
+// do not.
+Straggler among_like(const Comparison& all, const Mesh& mesh, Straggler by_waits) {
+  const bool is_open = by_waits.candidates.size() > 1 && !by_waits.each_of_them;
+  if (!mesh.splits_model() && !is_open) return by_waits;
+  const WhatIf& job = find_job_gains(all.run);
+  if (std::optional<Straggler> found = find_by_replay(all, mesh, job)) return *std::move(found);
+  if (!mesh.splits_model()) return by_waits;
+  const bool computes =
+      by_waits.cause == StragglerCause::compute || by_waits.cause == StragglerCause::slower_device;
+  if (by_waits.rank && !has_like(mesh, *by_waits.rank) && !computes) return by_waits;
+  Straggler found;
+  found.why = job.doubt();
+  if (!found.why.empty()) found.cause = StragglerCause::inconclusive;
   return found;
 }
 
@@ -450,7 +467,7 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
   const Comparison all{run, roles, waits, changing_delay(waits)};
   Straggler found = find_by_any(all);
   const Mesh& mesh = find_mesh(run);
-  if (mesh.splits_model()) found = among_like(all, mesh, std::move(found));
+  found = among_like(all, mesh, std::move(found));
   found.measured_ns = all.changing_ns;
   found.step_ns = waits.mean_step_ns;
   found.last = find_last(run, waits);

@@ -75,6 +75,7 @@ struct Straggler {
   std::int64_t delay_ns = 0;  // least wait of the others for them, a step
   bool delay_is_gap = false;  // delay_ns is what others wait longer, not RankWaits::delay_ns
   bool is_gain = false;       // delay_ns is what the job would gain, by a replay
+  std::string gain_words;     // what would gain it, or more together with others
   double delay_share = 0;     // share of the mean step
   bool is_small = false;      // less than 10 % of the mean step, but in nearly all steps
   std::string why;            // the cause in words
@@ -102,7 +103,8 @@ std::string rank_list(const Straggler& found);
 //
 // If the ranks of a mesh do different parts of the work (Mesh::splits_model()), these rules would
 // name the ranks of a slow stage. Then ranks are named that hold up the job by a replay
-// (WhatIf::odd()); if it cannot be replayed, `why` has the reason.
+// (WhatIf::odd()); if it cannot be replayed, `why` has the reason. Where all do the same, the replay
+// tells apart candidates that these rules do not.
 Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
                          const RankWaits& waits);
 

@@ -197,12 +197,13 @@ std::string whichever_text(const Straggler& found) {
 
 // Ranks that cannot be separated have no delay of their own.
 std::string named_text(const Straggler& found) {
-  std::string who = rank_list(found);
+  std::string who =
+      found.is_gain ? ranks_words(found.candidates, RankStyle::sentence) : rank_list(found);
   const bool several = found.candidates.size() > 1;
   if (found.is_gain)
-    return fmt::format("{} {} slower than the others of {}; like them, the job would gain {}{})",
-                       capital(who), several ? "are" : "is", several ? "their stages" : "its stage",
-                       several ? "at least " : "", delay_text(found.delay_ns, found));
+    return fmt::format("{} {} up the job{}: {}", capital(who), several ? "hold" : "holds",
+                       found.pattern == DelayPattern::sporadic ? " in some steps" : "",
+                       found.gain_words);
   std::string text = fmt::format("{} {} up the others", capital(who),
                                  plural(found.candidates.size(), "holds", "hold"));
   if (found.delay_is_gap)

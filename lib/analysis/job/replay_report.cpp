@@ -69,11 +69,19 @@ Table path_table(const WhatIf& found) {
 std::string headline(const WhatIf& found) {
   if (!found.refusal.empty()) return "Cannot tell: " + found.refusal + ".";
   if (!found.asked.empty()) return "If changed: " + found.words(found.asked.front()) + ".";
+  const std::string most =
+      found.singles.empty() ? "" : "; the most of all: " + found.words(found.singles.front());
+  if (const std::string doubt = found.doubt(); !doubt.empty())
+    return fmt::format("Cannot tell what holds up the job: {}{}.", doubt, most);
   if (const std::vector<Gain> odd = found.odd(); !odd.empty())
     return fmt::format("The most by {}: {}.",
-                       odd.front().repairs.size() == 1 ? "one repair" : "two",
+                       odd.front().repairs.size() == 1 ? "one repair" : "several repairs",
                        found.words(odd.front()));
-  return "No rank, stage, link or group holds up the job by 1 % of its step beyond those like it.";
+  return fmt::format(
+      "No rank, stage, link or group, and no two of them, hold up the job by 1 % of its step "
+      "beyond "
+      "those like them{}.",
+      most);
 }
 
 }  // namespace
@@ -99,8 +107,7 @@ Report replay_report(const Run& run, const WhatIfRequest& request) {
   report.tables.push_back({"rows", "", gain_table(found, gains, false)});
   report.tables.back().most_for_people = std::clamp<std::size_t>(shown, 1, kMostRows);
   if (!found.pairs.empty()) {
-    report.tables.push_back(
-        {"pairs", "Two repairs together", gain_table(found, found.pairs, true)});
+    report.tables.push_back({"pairs", "Repairs together", gain_table(found, found.pairs, true)});
     report.tables.back().most_for_people = 3;
   }
   report.tables.push_back({"path", "The longest way through a mean step", path_table(found)});

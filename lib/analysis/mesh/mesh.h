@@ -80,6 +80,11 @@ struct Mesh {
     const auto found = places.find(rank);
     return found == places.end() ? nullptr : &found->second;
   }
+  // Returns the stage of a rank; one without a place is in the first.
+  std::int64_t stage_of(std::int64_t rank) const {
+    const MeshPlace* const place = place_of(rank);
+    return place == nullptr ? 0 : place->stage;
+  }
   // Returns a group as events name it, or nullptr.
   const JobGroup* group_of(const ProcessGroup& group) const {
     const auto found = numbers.find(group);

@@ -4,6 +4,7 @@
 #include "base/units.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,11 +15,28 @@ namespace {
 
 constexpr std::int64_t kMostOff = 50;  // the replay is off by at most a 50th of the step
 
-template <typename Text>
-std::string joined(const Gain& gain, std::string_view between, Text text) {
-  std::string all;
+// Returns the ranks that are to be like others, and appends the other repairs to `others`.
+std::vector<std::int64_t> ranks_of(const Gain& gain, std::vector<const Repair*>& others) {
+  std::vector<std::int64_t> ranks;
   for (const Repair& repair : gain.repairs)
-    all += (all.empty() ? "" : std::string(between)) + (repair.*text)();
+    if (repair.kind == Repair::Kind::rank)
+      ranks.push_back(repair.ranks.front());
+    else
+      others.push_back(&repair);
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
+template <typename Text>
+std::string joined(const Gain& gain, std::string_view of_stage, std::string_view of_stages,
+                   Text text) {
+  std::vector<const Repair*> others;
+  const std::vector<std::int64_t> ranks = ranks_of(gain, others);
+  std::string all;
+  if (!ranks.empty())
+    all = ranks_words(ranks, RankStyle::named) +
+          std::string(ranks.size() == 1 ? of_stage : of_stages);
+  for (const Repair* const repair : others) all += (all.empty() ? "" : " and ") + (repair->*text)();
   return all;
 }
 
@@ -29,15 +47,18 @@ bool Gain::is_like_others() const {
 }
 
 std::string Gain::whom() const {
-  return joined(*this, " and ", &Repair::whom);
+  return joined(*this, "", "", &Repair::whom);
 }
 
 std::string Gain::words() const {
-  return joined(*this, ", and ", &Repair::words);
+  return joined(*this, " like the others of its stage", " like the others of their stages",
+                &Repair::words);
 }
 
 std::string Gain::set() const {
-  return joined(*this, "; ", &Repair::text);
+  std::vector<std::string> all;
+  for (const Repair& repair : repairs) all.push_back(repair.text());
+  return fmt::format("{}", fmt::join(all, "; "));
 }
 
 std::string WhatIf::doubt() const {
@@ -60,7 +81,7 @@ std::vector<Gain> WhatIf::odd() const {
   std::vector<Gain> sporadic;
   for (const Gain& single : singles) {
     if (!single.is_like_others() || !is_much(single.gain_ns)) continue;
-    if (single.least_ns > 0)
+    if (is_steady(single))
       found.push_back(single);
     else if (single.steps_share * static_cast<double>(steps) >= 1.5)
       sporadic.push_back(single);
@@ -70,7 +91,7 @@ std::vector<Gain> WhatIf::odd() const {
     for (const Gain& single : singles)
       if (std::ranges::count(pair.repairs, single.repairs.front()) > 0)
         alone_ns = std::max(alone_ns, single.gain_ns);
-    if (pair.least_ns > 0 && is_much(pair.gain_ns - alone_ns)) found.push_back(pair);
+    if (is_steady(pair) && is_much(pair.gain_ns - alone_ns)) found.push_back(pair);
   }
   if (found.empty() && sporadic.size() == 1) return sporadic;
   std::ranges::stable_sort(found, std::greater(), &Gain::gain_ns);

@@ -1,8 +1,9 @@
 #include "analysis/replay/likes.h"
 
+#include "analysis/numbers.h"
+
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 
 namespace traceloom {
@@ -91,7 +92,6 @@ StepLikes::StepLikes(const StepNetwork& network, const JobWork& job,
           {kind, meeting.is_message ? meeting.bytes : place, node.duration_ns, meeting.group, i});
     }
   }
-  if (stage_count > 1) compare_stages(network, stages, mates);
   std::vector<LikePiece> hosts;
   for (std::uint32_t rank = 0; rank < stages.size(); ++rank)
     hosts.push_back({stages[rank], 0, hosts_[rank].own_ns, rank, rank});
@@ -99,40 +99,52 @@ StepLikes::StepLikes(const StepNetwork& network, const JobWork& job,
   compare_owners(hosts, host_times);
   for (std::size_t rank = 0; rank < stages.size(); ++rank) hosts_[rank].mates = host_times[rank];
   compare_owners(mates, mates_);
+  if (stage_count > 1) compare_stages(network, stages, mates);
   compare_owners(met, meetings_);
 }
 
-// Kernels that all ranks launch equally often are the same in all stages. Those that only one stage
-// has (the loss, an embedding) are more work than that of the others.
+// Kernels that all ranks launch equally often are the same in all stages. Of others (the loss, an
+// embedding, more layers) a stage has more than its part, if its ranks launch them equally often.
 void StepLikes::compare_stages(const StepNetwork& network, const std::vector<std::int64_t>& stages,
                                const std::vector<LikePiece>& mates) {
   struct Kernel {
-    std::map<std::uint32_t, std::int64_t> counts = {};  // by rank
-    std::set<std::int64_t> stages = {};
-    bool is_even = false;
+    std::vector<std::int64_t> counts;  // by rank
+    std::int64_t sum = 0;
+    bool is_even = true;  // among the ranks of each stage
+    bool is_even_everywhere = true;
   };
   std::map<std::uint32_t, Kernel> kernels;  // by label
   for (const LikePiece& one : mates) {
     const NetworkNode& node = network.nodes[one.node];
     if (node.kind != MomentKind::compute) continue;
     Kernel& kernel = kernels[node.label];
+    kernel.counts.resize(stages.size());
     ++kernel.counts[node.rank];
-    kernel.stages.insert(stages[node.rank]);
+    ++kernel.sum;
   }
-  for (auto& [label, kernel] : kernels)
-    kernel.is_even = kernel.counts.size() == stages.size() &&
-                     std::ranges::all_of(kernel.counts, [&](const auto& count) {
-                       return count.second == kernel.counts.begin()->second;
-                     });
+  for (auto& [label, kernel] : kernels) {
+    std::map<std::int64_t, std::int64_t> of_stages;
+    for (std::size_t rank = 0; rank < stages.size(); ++rank) {
+      const std::int64_t count = kernel.counts[rank];
+      kernel.is_even &= of_stages.try_emplace(stages[rank], count).first->second == count;
+      kernel.is_even_everywhere &= count == kernel.counts.front();
+    }
+  }
   std::vector<LikePiece> across;
   for (const LikePiece& one : mates) {
     const NetworkNode& node = network.nodes[one.node];
     if (node.kind != MomentKind::compute) continue;
     const Kernel& kernel = kernels[node.label];
-    if (kernel.is_even)
+    const std::int64_t part = kernel.counts[node.rank] * static_cast<std::int64_t>(stages.size());
+    if (kernel.is_even_everywhere) {
       across.push_back({node.label, one.place, one.duration_ns, stages[node.rank], one.node});
-    else if (kernel.stages.size() == 1)
-      stages_[one.node] = {0, 0, 0};
+    } else if (kernel.is_even && part > kernel.sum) {
+      const std::int64_t mates_ns = mates_[one.node].median_ns;
+      const std::int64_t ns = mates_ns == kNotGiven ? one.duration_ns : mates_ns;
+      const auto evenly_ns =
+          static_cast<std::int64_t>(ratio(kernel.sum, part) * static_cast<double>(ns));
+      stages_[one.node] = {evenly_ns, evenly_ns, evenly_ns};
+    }
   }
   compare_owners(across, stages_);
 }

@@ -5,8 +5,8 @@
 //   if (const LikeTimes* of = likes.of_stage_mates(node)) use(of->median_ns);
 //
 // The same piece is the n-th of its kernel in the step. The others are those of the rank's stage;
-// for a whole stage all ranks of the other stages, if these launch the kernel as often; a kernel
-// that no other stage has lasts 0. The same
+// for a whole stage all ranks of the other stages, if all launch the kernel equally often. A stage
+// that launches it more often has its part of it then, as if the work were spread evenly. The same
 // transfer is the n-th of its kind and size in the step, in other groups of its axis; for a message
 // any of its size on other links.
 #pragma once

@@ -410,10 +410,11 @@ void sort_nodes(StepNetwork& network) {
 // Returns the steps that all ranks have; those between two that not all have are a break.
 std::vector<JobStep> shared_steps(const Run& run) {
   std::map<StepKey, JobStep> found;
-  for (const RankEvents& rank : run.ranks) {
-    for (const Step& step : rank.steps.list) {
+  for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
+    for (const Step& step : run.ranks[rank].steps.list) {
       JobStep& shared = found[key_of(step)];
-      if (!shared.of_rank.empty() && shared.of_rank.size() >= run.ranks.size()) continue;
+      // Another rank lacks it, or this one has it twice.
+      if (shared.of_rank.size() != rank) continue;
       shared.key = key_of(step);
       shared.counted = shared.counted && step.counted;
       shared.of_rank.push_back(step);

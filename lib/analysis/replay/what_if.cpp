@@ -57,8 +57,7 @@ JobFacts find_facts(const Run& run, const JobWork& job) {
   JobFacts facts{run, job, {}, {}};
   const Mesh& mesh = find_mesh(run);
   for (const RankEvents& rank : run.ranks) {
-    const MeshPlace* const place = mesh.place_of(rank.rank);
-    facts.stages.push_back(place == nullptr ? 0 : place->stage);
+    facts.stages.push_back(mesh.stage_of(rank.rank));
     facts.rank_numbers.emplace(rank.rank, static_cast<std::uint32_t>(facts.rank_numbers.size()));
   }
   return facts;
@@ -128,10 +127,19 @@ class StepRepair {
       if (const NetworkNode& node = network_.nodes[i]; node.kind == MomentKind::host)
         replace(i, static_cast<std::int64_t>(static_cast<double>(node.duration_ns) * part));
   }
+  // What a rank has beyond its mates stays its own.
   void apply_stage(const Repair& repair, Variant variant) {
-    for (std::uint32_t i = 0; i < network_.first_of_rank.back(); ++i)
-      if (facts_.stages[network_.nodes[i].rank] == repair.ranks.front())
-        if (const LikeTimes* const like = likes_.of_stages(i)) replace(i, value_of(*like, variant));
+    for (std::uint32_t i = 0; i < network_.first_of_rank.back(); ++i) {
+      const LikeTimes* const like = likes_.of_stages(i);
+      if (like == nullptr || facts_.stages[network_.nodes[i].rank] != repair.ranks.front())
+        continue;
+      const LikeTimes* const mates = likes_.of_mates(i);
+      const double own = mates == nullptr || mates->median_ns <= 0
+                             ? 1
+                             : static_cast<double>(network_.nodes[i].duration_ns) /
+                                   static_cast<double>(mates->median_ns);
+      replace(i, static_cast<std::int64_t>(static_cast<double>(value_of(*like, variant)) * own));
+    }
   }
   bool is_of(const Repair& repair, const Meeting& meeting) const {
     if (meeting.is_message != (repair.kind == Kind::link)) return false;
@@ -180,16 +188,19 @@ class StepRepair {
 // The time of candidates beyond that of those like them, over all steps.
 struct Survey {
   std::map<std::uint32_t, std::int64_t> ranks;   // index
+  std::map<std::uint32_t, std::int64_t> least;   // of a step, by rank
   std::map<std::uint32_t, std::int64_t> across;  // beyond the other stages, by rank
   std::map<std::uint32_t, std::int64_t> links;   // number in JobWork
   std::map<std::uint32_t, std::int64_t> groups;  // likewise
   std::vector<std::int64_t> kernels;             // by label: their time
   std::set<Axis> axes;
+  std::int64_t steps = 0;
   bool has_loader = false;
   bool has_collectives = false;
   bool has_messages = false;
 
   void add(const JobFacts& facts, const StepNetwork& network, const StepLikes& likes) {
+    std::map<std::uint32_t, std::int64_t> before = ranks;
     for (std::uint32_t rank = 0; rank < facts.stages.size(); ++rank)
       if (const StepLikes::HostTime& host = likes.host_of(rank); host.mates.median_ns != kNotGiven)
         ranks[rank] += host.own_ns - host.mates.median_ns;
@@ -210,7 +221,15 @@ struct Survey {
       if (const LikeTimes* const like = likes.of_meetings(i))
         (meeting.is_message ? links : groups)[meeting.group] += excess(*like);
     }
+    for (const auto& [rank, ns] : ranks) {
+      const std::int64_t own_ns = ns - before[rank];
+      const auto [found, is_new] = least.try_emplace(rank, own_ns);
+      found->second = std::min(found->second, own_ns);
+    }
+    ++steps;
   }
+  // True if a rank has at least half of its mean excess in each step: chance makes no such ranks.
+  bool is_steady(std::uint32_t rank) const { return 2 * least.at(rank) >= ranks.at(rank) / steps; }
 };
 
 // A stage is slow if most of its ranks are: the lower median of what they have beyond the others.
@@ -485,8 +504,7 @@ class WhatIfFinder {
     for (const NetworkNode& node : network.nodes)
       if (node.kept_ns > kLongGap) unexplained_ns_ += node.kept_ns;
     const std::vector<PathPiece> path = replay.path(network, job_);
-    for (const PathPiece& piece : path)
-      found_.path_ns[piece.what] += length_ns(piece.time);
+    for (const PathPiece& piece : path) found_.path_ns[piece.what] += length_ns(piece.time);
     if (request_.path_only) found_.path.insert(found_.path.end(), path.rbegin(), path.rend());
   }
 
@@ -503,6 +521,12 @@ class WhatIfFinder {
         without_kernel_ = scenarios_.size();
         scenarios_.push_back({{kernel}});
       }
+      std::vector<Repair> steady;
+      for (const Repair& repair : odd)
+        if (repair.kind == Kind::rank &&
+            survey_.is_steady(replays_.facts().rank_numbers.at(repair.ranks.front())))
+          steady.push_back(repair);
+      if (steady.size() > 2) scenarios_.push_back({steady});
       if (odd.size() > kMostInPairs) odd.resize(kMostInPairs);
       for (std::size_t a = 0; a < odd.size(); ++a)
         for (std::size_t b = a + 1; b < odd.size(); ++b) scenarios_.push_back({{odd[a], odd[b]}});

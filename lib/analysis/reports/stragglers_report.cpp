@@ -22,6 +22,7 @@ std::string verdict_json(const Straggler& found) {
     json.member("delay_ns_per_step", found.delay_ns);
     json.member("delay_share", found.delay_share);
     json.member("delay_is_gap", found.delay_is_gap);
+    json.member("delay_is_gain", found.is_gain);
     json.member("is_small", found.is_small);
     json.member("changing_ns_per_step", found.changing_ns);
     json.member("why", found.why);
@@ -131,8 +132,8 @@ Report stragglers_report(const Run& run) {
   if (mesh.splits_model()) {
     const WhatIf& job = find_job_gains(run);
     for (const Gain& gain : job.odd())
-      if (gain.repairs.front().kind != Repair::Kind::rank || found.each_of_them)
-        report.notes.push_back(job.words(gain));
+      if (std::string words = job.words(gain); words != found.gain_words)
+        report.notes.push_back(std::move(words));
   }
   report.tables.push_back({"rows", "", rows_table(waits, roles)});
   note_meetings(waits, report);

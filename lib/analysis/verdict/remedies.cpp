@@ -155,22 +155,31 @@ Cure communication_cure(const Findings& found) {
 }
 
 // Says what to do about what is unlike the others.
-Cure odd_cure(const Findings& found) {
-  const Repair& odd = found.oddest->repairs.front();
-  const std::string words = found.oddest->whom();
+std::string odd_advice(const Repair& odd, const Findings& found) {
+  const std::string words = odd.whom();
   switch (odd.kind) {
     case Repair::Kind::stage:
-      return {fmt::format("move layers from {} to the others", words), "what-if"};
+      return found.has_lone_stages
+                 ? fmt::format("look at the device of {}, or move layers to the others", words)
+                 : fmt::format("move layers from {} to the others", words);
     case Repair::Kind::link:
     case Repair::Kind::group:
-      return {fmt::format("look at {}: hosts, network, routing", words), "what-if"};
+      return fmt::format("look at {}: hosts, network, routing", words);
     default:
-      return {
-          found.straggler.rank == odd.ranks.front()
-              ? fmt::format("look at {} first (cause: {})", words, to_string(found.straggler.cause))
-              : fmt::format("look at {} first", words),
-          "what-if"};
+      return found.straggler.rank == odd.ranks.front()
+                 ? fmt::format("look at {} (cause: {})", words, to_string(found.straggler.cause))
+                 : "look at " + words;
   }
+}
+
+Cure odd_cure(const Findings& found) {
+  const std::vector<Repair>& repairs = found.oddest->repairs;
+  const auto is_rank = [](const Repair& odd) { return odd.kind == Repair::Kind::rank; };
+  if (repairs.size() > 1 && std::ranges::all_of(repairs, is_rank))
+    return {"look at " + found.oddest->whom(), "what-if"};
+  std::string all;
+  for (const Repair& odd : repairs) all += (all.empty() ? "" : "; ") + odd_advice(odd, found);
+  return {all, "what-if"};
 }
 
 Cure cure_of(Limit limit, const Findings& found) {

@@ -179,7 +179,7 @@ std::int64_t largest_part_ns(const Findings& found, std::int64_t compute_ns) {
 
 // Takes the gains of the job by replay. Gaps of single devices gain no more than no time between
 // launches would.
-void take_job_gains(const Findings& found, Gains& gains) {
+void take_job_gains(const Findings& found, std::int64_t compute_ns, Gains& gains) {
   const WhatIf& job = *found.job;
   const auto of_job = [&](std::int64_t ns) {
     const double part = ratio(std::max<std::int64_t>(ns, 0), job.replayed_ns);
@@ -193,16 +193,8 @@ void take_job_gains(const Findings& found, Gains& gains) {
   gains[Limit::data_loading] = of_job(job.gain_ns(Repair::Kind::loader));
   gains[Limit::communication] = of_job(job.gain_ns(Repair::Kind::communication));
   gains[Limit::straggler] = of_job(found.oddest ? found.oddest->gain_ns : 0);
+  gains[Limit::compute] = found.basis.share(largest_part_ns(found, compute_ns));
   cap(Limit::compute, job.longest_kernel_ns);
-  if (found.oddest) {
-    // What one link, group or stage has more than the others is its own.
-    const Repair::Kind kind = found.oddest->repairs.front().kind;
-    if (kind != Repair::Kind::rank) {
-      const bool computes = kind == Repair::Kind::stage;
-      StepShare& whole = gains[computes ? Limit::compute : Limit::communication];
-      whole.ns = std::max<std::int64_t>(whole.ns - gains[Limit::straggler].ns, 0);
-    }
-  }
   for (const Limit limit : kGapLimits) cap(limit, job.gain_ns(Repair::Kind::launch));
 }
 
@@ -230,11 +222,12 @@ Gains find_gains(const Verdict& verdict, const Findings& found, std::int64_t com
   if (found.is_lone_batch) gains[Limit::data_loading].ns = 0;
   // The time that a straggler computes longer than the others is its delay.
   StepShare& compute = gains[Limit::compute];
-  compute.ns = largest_part_ns(found, compute.ns);
+  const std::int64_t compute_ns = compute.ns;
+  compute.ns = largest_part_ns(found, compute_ns);
   if (found.straggler.cause == StragglerCause::compute ||
       found.straggler.cause == StragglerCause::slower_device)
     compute.ns = std::max<std::int64_t>(compute.ns - gains[Limit::straggler].ns, 0);
-  if (found.job != nullptr) take_job_gains(found, gains);
+  if (found.job != nullptr) take_job_gains(found, compute_ns, gains);
   return gains;
 }
 
@@ -263,10 +256,21 @@ Limit find_largest(const Gains& gains) {
   return largest;
 }
 
+// What is the fault of one rank, stage, link or group counts for it alone.
+Limit choose_for_job(Gains gains, const Findings& found) {
+  if (found.oddest)
+    for (const Repair& repair : found.oddest->repairs) {
+      const bool computes = repair.kind == Repair::Kind::stage || repair.kind == Repair::Kind::rank;
+      StepShare& whole = gains[computes ? Limit::compute : Limit::communication];
+      whole.ns = std::max<std::int64_t>(whole.ns - gains[Limit::straggler].ns, 0);
+    }
+  return find_largest(gains);
+}
+
 Limit choose(const Gains& gains, const Findings& found) {
   const Straggler& straggler = found.straggler;
+  if (found.job != nullptr) return choose_for_job(gains, found);
   const Limit largest = find_largest(gains);
-  if (found.job != nullptr) return largest;
   if (!straggler.holds_up_by_much()) return largest;
   // Most of that share belongs to the straggler: the cause slows one rank, not the job.
   if (comes_of(largest, straggler.cause) &&
@@ -565,9 +569,11 @@ Findings::Findings(const Run& run)
   if (job == nullptr) return;
   const std::vector<Gain> odd = job->odd();
   if (!odd.empty()) oddest = odd.front();
+  const Mesh& mesh = find_mesh(run);
+  has_lone_stages = mesh.stages == static_cast<std::int64_t>(run.ranks.size());
   if (!stages.is_pipeline) return;
   least_waiting = 1;
-  for (const RankParts& rank : find_bubbles(run, find_mesh(run), roles).ranks)
+  for (const RankParts& rank : find_bubbles(run, mesh, roles).ranks)
     least_waiting = std::min(least_waiting, rank.waiting_share().value_or(0));
 }
 

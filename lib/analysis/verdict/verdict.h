@@ -248,6 +248,7 @@ struct Findings {
   DeviceFacts facts;  // facts about the same ranks, with devices
   const WhatIf* job;  // gains of the job, where they are known, otherwise nullptr
   std::optional<Gain> oddest = {};  // the first of job->odd()
+  bool has_lone_stages = false;     // each stage is one rank, whose device may be slow
   double least_waiting = 0;         // of the ranks of a pipeline; see Bubbles
   ByLimit<std::size_t> events;
   bool is_lone_batch;

@@ -79,12 +79,13 @@ void add_delay_lines(const Verdict& verdict, const Findings& found,
     evidence.push_back(found.job->words(*found.oddest) +
                        ", by a replay of all ranks; see trace-stats what-if");
   // What a stage, a link or a group causes is nothing that single ranks do.
-  if (found.oddest && found.oddest->repairs.front().kind != Repair::Kind::rank) return;
+  if (found.oddest && straggler.candidates.empty()) return;
   if (straggler.changing_ns > 0)
     evidence.push_back(fmt::format("changing ranks: the others wait {} a step for one or another",
                                    format_duration(straggler.changing_ns)));
-  else if (straggler.candidates.empty() && straggler.measured_ns > 0 &&
-           verdict.waiting_in == Limit::communication && verdict.waiting.share() >= kLeastGain)
+  else if (straggler.candidates.empty() && straggler.cause == StragglerCause::none &&
+           straggler.measured_ns > 0 && verdict.waiting_in == Limit::communication &&
+           verdict.waiting.share() >= kLeastGain)
     evidence.push_back(fmt::format(
         "no rank alone holds up the others by more than {} a step; see trace-stats stragglers",
         format_duration(straggler.measured_ns)));

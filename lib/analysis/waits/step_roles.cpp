@@ -91,8 +91,7 @@ void for_each_role_span(const Run& run, const RankEvents& rank,
   });
 }
 
-void for_each_device_role(const Run& run, const RankEvents& rank,
-                          const DeviceUse& use) {
+void for_each_device_role(const Run& run, const RankEvents& rank, const DeviceUse& use) {
   const FileIds collectives = collective_ids(rank);
   for (const EventColumns& part : rank.own_parts())
     for (const DeviceSpan& span : part.devices) {

@@ -303,17 +303,17 @@ std::vector<std::uint32_t> find_sequence(const RowSources& sources, const Interv
                                          const std::vector<CaptureRow>& rows) {
   using Place = std::pair<std::int64_t, std::uint32_t>;  // start, row
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Place>> streams;
-  for_each_device_role(sources.run, sources.events(), [&](Role role, const EventColumns&,
-                                                          const DeviceSpan& span) {
-    if (role != Role::kernel || span.start_ns < window.from_ns || span.start_ns >= window.to_ns)
-      return;
-    const RowKey key = device_key(sources, role, span);
-    const auto row = std::ranges::lower_bound(
-        rows, key, {}, [](const CaptureRow& one) -> const RowKey& { return *one.key; });
-    if (row != rows.end() && *row->key == key)
-      streams[{span.device, span.stream}].emplace_back(
-          span.start_ns, static_cast<std::uint32_t>(row - rows.begin()));
-  });
+  for_each_device_role(
+      sources.run, sources.events(), [&](Role role, const EventColumns&, const DeviceSpan& span) {
+        if (role != Role::kernel || span.start_ns < window.from_ns || span.start_ns >= window.to_ns)
+          return;
+        const RowKey key = device_key(sources, role, span);
+        const auto row = std::ranges::lower_bound(
+            rows, key, {}, [](const CaptureRow& one) -> const RowKey& { return *one.key; });
+        if (row != rows.end() && *row->key == key)
+          streams[{span.device, span.stream}].emplace_back(
+              span.start_ns, static_cast<std::uint32_t>(row - rows.begin()));
+      });
   std::vector<Place> longest;
   for (auto& [stream, places] : streams)
     if (places.size() > longest.size()) longest = std::move(places);
