@@ -28,13 +28,24 @@ struct OpenMeeting {
   std::uint32_t sender = kNoNode;            // the arrival of the sender of an eager message
 };
 
+// So much communication at most is held at once: what nobody waits for would stay for ever.
+constexpr std::size_t kMostHeld = 64;
+
+void hold_until_end(const LaunchedPiece& piece, std::uint32_t node, std::vector<HeldEnd>& held,
+                    WaitOrder::Launched& launched) {
+  if (held.size() == kMostHeld) held.erase(held.begin());
+  held.push_back({piece.end_ns, node, piece.stream, piece.label, launched[piece.label]++});
+}
+
 // Makes the nodes and edges of one rank.
 class RankBuilder {
  public:
   RankBuilder(const JobWork& job, const JobStep& step, std::uint32_t rank, std::uint32_t first_slot,
               NetworkState& state, StepNetwork& network, std::vector<LooseEdge>& edges,
-              std::map<std::uint32_t, OpenMeeting>& meetings, std::vector<std::uint32_t>& places)
+              std::map<std::uint32_t, OpenMeeting>& meetings, std::vector<std::uint32_t>& places,
+              const WaitOrder& order)
       : job_(job),
+        order_(order),
         work_(job.ranks[rank]),
         times_(step.of_rank[rank]),
         until_ns_(step.launches_end_ns[rank]),
@@ -230,7 +241,7 @@ class RankBuilder {
     if (piece.kind == PieceKind::communication)
       hold_communication(piece, reasons);
     else if (piece.kind == PieceKind::compute && piece.stream == work_.main_stream)
-      wait_for_held(reasons);
+      wait_for_held(piece.label, reasons);
     if (reasons.empty() || reasons.unexplained_ns() > kSoon) wait_for_streams(piece, reasons);
     if (reasons.empty())
       reasons.add(network_.begins.back(), std::min(piece.start_ns, times_.time.from_ns));
@@ -262,29 +273,34 @@ class RankBuilder {
     const std::uint32_t arrival = add(MomentKind::arrival, piece.start_ns, 0, piece.label);
     reasons.finish(arrival);
     const std::uint32_t leaving = add(MomentKind::leaving, piece.end_ns, 0, piece.label);
-    std::int64_t copy_ns = 0;
     bool receives = false;
     for (const MeetingPart& part : job_.parts_of(rank_, piece)) {
       OpenMeeting& open = meetings_[part.meeting];
       const Meeting& meeting = job_.meetings[part.meeting];
       receives |= !part.sends;
-      if (!part.sends) copy_ns = std::max(copy_ns, meeting.copy_ns);
       open.arrivals.push_back(arrival);
       if (part.sends && meeting.is_eager) {
         open.sender = arrival;
         network_.nodes[leaving].duration_ns = piece.end_ns - piece.start_ns;
+        network_.nodes[leaving].place = part.meeting;
       } else {
         open.waiting.push_back(leaving);
       }
+      if (part.sends || meeting.copy_ns == 0) continue;
+      const std::uint32_t copied =
+          add(MomentKind::leaving, piece.start_ns + meeting.copy_ns, meeting.copy_ns);
+      network_.nodes[copied].place = part.meeting;
+      connect(arrival, copied);
+      connect(copied, leaving);
     }
-    connect(arrival, leaving, copy_ns);
+    connect(arrival, leaving);
     hold(piece, leaving, receives);
     return leaving;
   }
   void hold(const LaunchedPiece& piece, std::uint32_t node, bool holds) {
     if (!holds) return;
     state_.streams[piece.stream].holds = true;
-    state_.held.push_back({piece.end_ns, node, piece.stream});
+    hold_until_end(piece, node, state_.held, state_.launched);
   }
 
   void hold_communication(const LaunchedPiece& piece, Reasons& reasons) {
@@ -296,9 +312,10 @@ class RankBuilder {
       if (stream.holds && piece.start_ns - stream.end_ns <= kSoon)
         reasons.add(stream.node, stream.end_ns);
   }
-  void wait_for_held(Reasons& reasons) {
-    std::erase_if(state_.held,
-                  [&](const HeldEnd& held) { return reasons.add(held.node, held.end_ns); });
+  void wait_for_held(std::uint32_t label, Reasons& reasons) {
+    std::erase_if(state_.held, [&](const HeldEnd& held) {
+      return order_.may_wait(label, held, state_.launched) && reasons.add(held.node, held.end_ns);
+    });
   }
   void wait_for_streams(const LaunchedPiece& piece, Reasons& reasons) {
     for (const StreamEnd& stream : state_.streams)
@@ -333,6 +350,7 @@ class RankBuilder {
   };
 
   const JobWork& job_;
+  const WaitOrder& order_;
   const RankWork& work_;
   const Step& times_;
   std::int64_t until_ns_;
@@ -355,7 +373,7 @@ void add_meeting(const JobWork& job, std::uint32_t number, const OpenMeeting& op
   std::vector<NetworkNode>& nodes = network.nodes;
   if (open.arrivals.size() != meeting.parts) {
     for (const std::uint32_t leaving : open.waiting) {
-      // A leaving node follows its arrival.
+      // A leaving node follows its arrival; copies follow both.
       nodes[leaving].kind = MomentKind::lone;
       nodes[leaving].duration_ns = nodes[leaving].at_ns - nodes[leaving - 1].at_ns;
     }
@@ -428,8 +446,28 @@ std::vector<JobStep> shared_steps(const Run& run) {
 
 }  // namespace
 
+WaitOrder::WaitOrder(const JobWork& job) {
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    std::vector<HeldEnd> held;
+    Launched launched;
+    for (const LaunchedPiece& piece : job.ranks[rank].pieces) {
+      const auto sends = [](const MeetingPart& part) { return part.sends; };
+      if (piece.kind == PieceKind::communication) {
+        if (piece.parts == 0 || !std::ranges::all_of(job.parts_of(rank, piece), sends))
+          hold_until_end(piece, 0, held, launched);
+      } else if (piece.kind == PieceKind::compute && piece.stream == job.ranks[rank].main_stream) {
+        std::erase_if(held, [&](const HeldEnd& one) {
+          if (one.end_ns <= piece.start_ns) return true;
+          disproved.insert({piece.label, one.label, launched[one.label] - one.number});
+          return false;
+        });
+      }
+    }
+  }
+}
+
 NetworkMaker::NetworkMaker(const Run& run, const JobWork& job)
-    : job_(job), steps_(shared_steps(run)), states_(job.ranks.size()) {
+    : job_(job), order_(job), steps_(shared_steps(run)), states_(job.ranks.size()) {
   first_slot_.push_back(0);
   for (const RankWork& rank : job.ranks)
     first_slot_.push_back(first_slot_.back() + 2 + rank.streams);
@@ -457,7 +495,7 @@ StepNetwork NetworkMaker::make(const JobStep& step) {
     std::vector<std::uint32_t> places;
     network.first_of_rank.push_back(static_cast<std::uint32_t>(network.nodes.size()));
     RankBuilder(job_, step, rank, first_slot_[rank], states_[rank], network, edges, meetings,
-                places)
+                places, order_)
         .build(step.is_first);
   }
   network.first_of_rank.push_back(static_cast<std::uint32_t>(network.nodes.size()));

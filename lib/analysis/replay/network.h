@@ -13,8 +13,8 @@
 //    its stream.
 // 3. Communication waits for the last computation that was launched before it and had ended.
 //    Another communication that had ended at most 15 us before holds it, too.
-// 4. The first computation on the main stream that was launched after communication and begins
-//    after its end waits for it; nobody waits for a send. Work that begins at most 15 us after work
+// 4. The first computation on the main stream that was launched after communication, begins after
+//    its end and may wait for it (WaitOrder) waits for it; nobody waits for a send. Work that begins at most 15 us after work
 //    of another stream, without another reason, waits for that.
 // 5. A meeting (collective, message) moves data from when its last rank has come; all leave
 //    together. The sender of an eager message goes on.
@@ -29,7 +29,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,7 +48,7 @@ enum class MomentKind : std::uint8_t {
   lone,     // a piece of communication whose meeting is not known
   arrival,  // a piece of communication, at its begin
   meeting,
-  leaving,  // the end of a piece that is in several meetings
+  leaving,  // the end of a piece in meetings, or of the copy of an eager message
   end,      // of the step
 };
 
@@ -54,7 +57,8 @@ struct NetworkNode {
   std::uint32_t rank = 0;        // index into Run::ranks; of a meeting: its first one
   std::uint32_t label = 0;       // of a piece
   std::uint32_t place = 0;       // which of its label it is on its rank in this step; of a meeting:
-                                 // its number in JobWork::meetings; of a start: its slot
+                                 // its number in JobWork::meetings, as of a copy of its message;
+                                 // of a start: its slot
   std::int64_t kept_ns = 0;      // time in front of a piece for which no edge is known
   std::int64_t duration_ns = 0;  // without it
   std::int64_t at_ns = 0;        // recorded
@@ -109,6 +113,25 @@ struct HeldEnd {
   std::int64_t end_ns = 0;
   std::uint32_t node = 0;
   std::uint16_t stream = 0;
+  std::uint32_t label = 0;
+  std::uint32_t number = 0;  // among those of its label on its rank
+};
+
+// WaitOrder: which computations do not wait for communication that was launched before them.
+//
+// A computation is known by its label, the communication by its own and by how much of that was
+// launched in between: a receive may be posted for the work after the next one. If somewhere, on
+// any rank, such a computation began before such communication had ended, none waits for it.
+struct WaitOrder {
+  using Pair = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+  using Launched = std::map<std::uint32_t, std::uint32_t>;  // number by label
+
+  explicit WaitOrder(const JobWork& job);
+  bool may_wait(std::uint32_t label, const HeldEnd& held, const Launched& launched) const {
+    return !disproved.contains({label, held.label, launched.at(held.label) - held.number});
+  }
+
+  std::set<Pair> disproved;
 };
 
 // Where a rank is after a step.
@@ -119,6 +142,7 @@ struct NetworkState {
   std::int64_t host_ns = 0;
   std::vector<StreamEnd> streams = {};
   std::vector<HeldEnd> held = {};
+  WaitOrder::Launched launched = {};
   std::optional<std::uint16_t> computing = {};  // stream of the computation that was launched last
 };
 
@@ -135,6 +159,7 @@ class NetworkMaker {
 
  private:
   const JobWork& job_;
+  WaitOrder order_;
   std::vector<JobStep> steps_;
   std::vector<std::uint32_t> first_slot_;  // of each rank, and the end
   std::vector<NetworkState> states_;       // of each rank, after the last step that was made

@@ -148,10 +148,22 @@ class StepRepair {
     return link.from == repair.ranks[0] && link.to == repair.ranks[1];
   }
   void apply_meeting(const Repair& repair, Variant variant) {
+    std::unordered_map<std::uint32_t, double> parts;  // of a meeting's time that is left
     for (std::uint32_t i = network_.first_of_rank.back(); i < network_.nodes.size(); ++i)
       if (is_of(repair, facts_.job.meetings[network_.nodes[i].place]))
-        if (const LikeTimes* const like = likes_.of_meetings(i))
+        if (const LikeTimes* const like = likes_.of_meetings(i)) {
           replace(i, value_of(*like, variant));
+          parts[network_.nodes[i].place] =
+              ratio(value_of(*like, variant), network_.nodes[i].duration_ns);
+        }
+    if (repair.kind != Kind::link) return;
+    // Copies of eager messages take as much longer.
+    for (std::uint32_t i = 0; i < network_.first_of_rank.back(); ++i) {
+      const NetworkNode& node = network_.nodes[i];
+      if (node.kind != MomentKind::leaving || node.duration_ns == 0) continue;
+      if (const auto part = parts.find(node.place); part != parts.end())
+        replace(i, static_cast<std::int64_t>(static_cast<double>(node.duration_ns) * part->second));
+    }
   }
   void apply_kernel(const Repair& repair) {
     std::unordered_map<std::uint32_t, bool> matches;
