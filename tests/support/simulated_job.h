@@ -39,6 +39,8 @@ struct SimulatedJob {
   std::vector<int> clocks_us = {};        // microseconds by which the clock of each rank is ahead
   std::vector<int> later_clocks_us = {};  // the same in the second half of the steps, if it differs
 
+  bool launches = false;  // all work of a step is launched at its begin
+
   // Each file is an object with these members besides its events.
   Files files(std::string_view members = "") const {
     std::vector<Rank> all(static_cast<std::size_t>(ranks));
@@ -54,6 +56,8 @@ struct SimulatedJob {
     TraceText trace;
     int clock_us = 0;
     int now_us = 0;
+    int launch_us = -1;  // -1: launches are not recorded
+    int links = 0;
     Program program;
     std::size_t next = 0;
 
@@ -67,8 +71,15 @@ struct SimulatedJob {
     void add(const std::string& category, const std::string& name, int from_us, int to_us) {
       trace.cat(category).x(name, clock_us + from_us, to_us - from_us);
     }
-    void do_work(int end_us, const std::string& args = "") {
+    // `args` are members of an object.
+    void do_work(int end_us, std::string args = "") {
       const Work& what = work();
+      if (launch_us >= 0) {
+        const std::string link = fmt::format(R"("correlation": {})", ++links);
+        trace.cat("cuda_runtime").x("cudaLaunchKernel", clock_us + launch_us, 0, "{" + link + "}");
+        args += (args.empty() ? "" : ", ") + link;
+      }
+      if (!args.empty()) args = "{" + args + "}";
       trace.cat(what.category).x(what.name, clock_us + now_us, end_us - now_us, args);
       if (!what.beside) now_us = end_us;
       ++next;
@@ -84,6 +95,7 @@ struct SimulatedJob {
           step >= steps / 2 && !later_clocks_us.empty() ? later_clocks_us : clocks_us;
       if (i < clocks.size()) all[i].clock_us = clocks[i];
       begins.push_back(all[i].now_us);
+      if (launches) all[i].launch_us = all[i].now_us;
     }
     do {
       for (Rank& rank : all)
@@ -111,7 +123,7 @@ struct SimulatedJob {
       const int end_us = last_us + first.work().us;
       for (Rank& rank : all)
         if (rank.waits_in(group))
-          rank.do_work(end_us, fmt::format(R"({{"Process Group Name": "{}"}})", group));
+          rank.do_work(end_us, fmt::format(R"("Process Group Name": "{}")", group));
       return true;
     }
     return false;

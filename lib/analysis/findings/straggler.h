@@ -103,8 +103,8 @@ std::string rank_list(const Straggler& found);
 //
 // If the ranks of a mesh do different parts of the work (Mesh::splits_model()), these rules would
 // name the ranks of a slow stage. Then ranks are named that hold up the job by a replay
-// (WhatIf::odd()); if it cannot be replayed, `why` has the reason. Where all do the same, the replay
-// tells apart candidates that these rules do not.
+// (WhatIf::odd()); if it cannot be replayed, `why` has the reason. Where all do the same, the
+// replay tells apart candidates that these rules do not.
 Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
                          const RankWaits& waits);
 

@@ -198,7 +198,7 @@ std::string whichever_text(const Straggler& found) {
 // Ranks that cannot be separated have no delay of their own.
 std::string named_text(const Straggler& found) {
   std::string who =
-      found.is_gain ? ranks_words(found.candidates, RankStyle::sentence) : rank_list(found);
+      found.is_gain ? ranks_words(found.candidates, RankStyle::named) : rank_list(found);
   const bool several = found.candidates.size() > 1;
   if (found.is_gain)
     return fmt::format("{} {} up the job{}: {}", capital(who), several ? "hold" : "holds",

@@ -68,7 +68,6 @@ struct WhatIf {
   std::int64_t gain_ns(Repair::Kind kind) const;
 };
 
-inline constexpr double kLeastCoverage = 0.98;
 inline constexpr double kWorthNaming = 0.01;  // part of a step
 
 }  // namespace traceloom

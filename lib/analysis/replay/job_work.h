@@ -101,4 +101,10 @@ struct JobWork {
   double coverage() const;
 };
 
+inline constexpr double kLeastCoverage = 0.98;
+
+// Returns why nothing can be said of the whole job; empty if something can: all ranks and the
+// partners of 98 % of the communication are known, and clocks agree.
+std::string find_refusal(const Run& run, const JobWork& job);
+
 }  // namespace traceloom

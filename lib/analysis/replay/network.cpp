@@ -32,9 +32,10 @@ struct OpenMeeting {
 constexpr std::size_t kMostHeld = 64;
 
 void hold_until_end(const LaunchedPiece& piece, std::uint32_t node, std::vector<HeldEnd>& held,
-                    WaitOrder::Launched& launched) {
+                    LaunchCounts& launched) {
   if (held.size() == kMostHeld) held.erase(held.begin());
-  held.push_back({piece.end_ns, node, piece.stream, piece.label, launched[piece.label]++});
+  held.push_back({piece.end_ns, node, piece.stream, piece.label,
+                  launched.communication[piece.label]++, launched.computed});
 }
 
 // Makes the nodes and edges of one rank.
@@ -241,7 +242,7 @@ class RankBuilder {
     if (piece.kind == PieceKind::communication)
       hold_communication(piece, reasons);
     else if (piece.kind == PieceKind::compute && piece.stream == work_.main_stream)
-      wait_for_held(piece.label, reasons);
+      wait_for_held(piece, reasons);
     if (reasons.empty() || reasons.unexplained_ns() > kSoon) wait_for_streams(piece, reasons);
     if (reasons.empty())
       reasons.add(network_.begins.back(), std::min(piece.start_ns, times_.time.from_ns));
@@ -312,10 +313,18 @@ class RankBuilder {
       if (stream.holds && piece.start_ns - stream.end_ns <= kSoon)
         reasons.add(stream.node, stream.end_ns);
   }
-  void wait_for_held(std::uint32_t label, Reasons& reasons) {
+  // What began just when communication had ended, and has no later reason, waited for it, too.
+  void wait_for_held(const LaunchedPiece& piece, Reasons& reasons) {
     std::erase_if(state_.held, [&](const HeldEnd& held) {
-      return order_.may_wait(label, held, state_.launched) && reasons.add(held.node, held.end_ns);
+      return order_.may_wait(piece.label, held, state_.launched) &&
+             reasons.add(held.node, held.end_ns);
     });
+    std::erase_if(state_.held, [&](const HeldEnd& held) {
+      const std::int64_t since_ns = piece.start_ns - held.end_ns;
+      return since_ns <= kSoon && (reasons.empty() || since_ns < reasons.unexplained_ns()) &&
+             reasons.add(held.node, held.end_ns);
+    });
+    ++state_.launched.computed;
   }
   void wait_for_streams(const LaunchedPiece& piece, Reasons& reasons) {
     for (const StreamEnd& stream : state_.streams)
@@ -449,7 +458,7 @@ std::vector<JobStep> shared_steps(const Run& run) {
 WaitOrder::WaitOrder(const JobWork& job) {
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
     std::vector<HeldEnd> held;
-    Launched launched;
+    LaunchCounts launched;
     for (const LaunchedPiece& piece : job.ranks[rank].pieces) {
       const auto sends = [](const MeetingPart& part) { return part.sends; };
       if (piece.kind == PieceKind::communication) {
@@ -458,12 +467,23 @@ WaitOrder::WaitOrder(const JobWork& job) {
       } else if (piece.kind == PieceKind::compute && piece.stream == job.ranks[rank].main_stream) {
         std::erase_if(held, [&](const HeldEnd& one) {
           if (one.end_ns <= piece.start_ns) return true;
-          disproved.insert({piece.label, one.label, launched[one.label] - one.number});
+          const Pair pair(piece.label, one.label);
+          disproved_.insert({pair, launched.communication[one.label] - one.number});
+          std::uint32_t& most = most_computed_[pair];
+          most = std::max(most, launched.computed - one.computed);
           return false;
         });
+        ++launched.computed;
       }
     }
   }
+}
+
+bool WaitOrder::may_wait(std::uint32_t label, const HeldEnd& held,
+                         const LaunchCounts& launched) const {
+  const Pair pair(label, held.label);
+  return !disproved_.contains({pair, launched.communication.at(held.label) - held.number}) ||
+         launched.computed - held.computed > most_computed_.at(pair);
 }
 
 NetworkMaker::NetworkMaker(const Run& run, const JobWork& job)

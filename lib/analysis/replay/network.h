@@ -14,8 +14,8 @@
 // 3. Communication waits for the last computation that was launched before it and had ended.
 //    Another communication that had ended at most 15 us before holds it, too.
 // 4. The first computation on the main stream that was launched after communication, begins after
-//    its end and may wait for it (WaitOrder) waits for it; nobody waits for a send. Work that begins at most 15 us after work
-//    of another stream, without another reason, waits for that.
+//    its end and may wait for it (WaitOrder), does so; nobody waits for a send. Work that begins at
+//    most 15 us after work of another stream, without another reason, waits for that.
 // 5. A meeting (collective, message) moves data from when its last rank has come; all leave
 //    together. The sender of an eager message goes on.
 // 6. A step ends when its host range and its device work have ended.
@@ -32,7 +32,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -114,24 +113,33 @@ struct HeldEnd {
   std::uint32_t node = 0;
   std::uint16_t stream = 0;
   std::uint32_t label = 0;
-  std::uint32_t number = 0;  // among those of its label on its rank
+  std::uint32_t number = 0;    // among those of its label on its rank
+  std::uint32_t computed = 0;  // computations that were launched before, on the main stream
+};
+
+// LaunchCounts: what a rank has launched, for WaitOrder.
+struct LaunchCounts {
+  std::map<std::uint32_t, std::uint32_t> communication = {};  // by label
+  std::uint32_t computed = 0;                                 // on the main stream
 };
 
 // WaitOrder: which computations do not wait for communication that was launched before them.
 //
-// A computation is known by its label, the communication by its own and by how much of that was
-// launched in between: a receive may be posted for the work after the next one. If somewhere, on
-// any rank, such a computation began before such communication had ended, none waits for it.
-struct WaitOrder {
-  using Pair = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
-  using Launched = std::map<std::uint32_t, std::uint32_t>;  // number by label
-
+// A computation is known by its label, the communication by its own, by how much of that was
+// launched in between, and by how much was computed: a receive may be posted for the work after the
+// next one. If somewhere, on any rank, such a computation began before such communication had
+// ended, none waits for it, unless more was computed in between than anywhere there: no receive is
+// posted ahead of the last work.
+class WaitOrder {
+ public:
   explicit WaitOrder(const JobWork& job);
-  bool may_wait(std::uint32_t label, const HeldEnd& held, const Launched& launched) const {
-    return !disproved.contains({label, held.label, launched.at(held.label) - held.number});
-  }
+  // `launched` is before the computation.
+  bool may_wait(std::uint32_t label, const HeldEnd& held, const LaunchCounts& launched) const;
 
-  std::set<Pair> disproved;
+ private:
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;  // labels
+  std::set<std::pair<Pair, std::uint32_t>> disproved_;
+  std::map<Pair, std::uint32_t> most_computed_;  // of those
 };
 
 // Where a rank is after a step.
@@ -142,7 +150,7 @@ struct NetworkState {
   std::int64_t host_ns = 0;
   std::vector<StreamEnd> streams = {};
   std::vector<HeldEnd> held = {};
-  WaitOrder::Launched launched = {};
+  LaunchCounts launched = {};
   std::optional<std::uint16_t> computing = {};  // stream of the computation that was launched last
 };
 

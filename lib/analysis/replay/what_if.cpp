@@ -1,7 +1,6 @@
 #include "analysis/replay/what_if.h"
 
 #include "analysis/replay/likes.h"
-#include "base/arithmetic.h"
 #include "base/problems.h"
 #include "base/units.h"
 
@@ -27,7 +26,6 @@ constexpr std::size_t kMostKernels = 5;
 constexpr double kKernelChange = -0.2;
 constexpr std::int64_t kLongGap = 15'000;  // ns; shorter ones are latencies
 constexpr double kMuch = 0.10;             // of a step
-constexpr std::int64_t kLongestJob = std::numeric_limits<std::int64_t>::max() / 4;
 // A candidate's work is longer than that of the others by this part of the step.
 constexpr double kLeastExcess = 0.002;
 
@@ -414,45 +412,6 @@ class GainMaker {
   std::int64_t residual_ns_;
   std::int64_t parts_;
 };
-
-// Returns the time of all steps and pieces. Those of a replay are sums of some of it, so that they
-// fit into int64 if a multiple of this does.
-std::int64_t all_ns(const Run& run, const JobWork& job) {
-  std::int64_t sum_ns = 0;
-  for (const RankEvents& rank : run.ranks)
-    for (const Step& step : rank.steps.list)
-      add_to(sum_ns, std::max(length_ns(step.time), length_ns(step.host)));
-  for (const RankWork& rank : job.ranks)
-    for (const LaunchedPiece& piece : rank.pieces) add_to(sum_ns, piece.end_ns - piece.start_ns);
-  return sum_ns;
-}
-
-// Returns why nothing can be said of the whole job; empty if something can.
-std::string find_refusal(const Run& run, const JobWork& job) {
-  const Mesh& mesh = find_mesh(run);
-  const bool has_work =
-      std::ranges::any_of(job.ranks, [](const RankWork& rank) { return !rank.pieces.empty(); });
-  if (!has_work) return "these traces hold no work of devices, which is what is replayed";
-  if (all_ns(run, job) > kLongestJob)
-    return "the work of all ranks takes more than 73 years, so that its times do not add up";
-  if (!mesh.missing.empty())
-    return fmt::format(
-        "{} of the job {} not in these traces, so what the others wait for is not known: record "
-        "all "
-        "ranks",
-        ranks_words(mesh.missing, RankStyle::sentence), plural(mesh.missing.size(), "is", "are"));
-  if (job.coverage() < kLeastCoverage)
-    return fmt::format(
-        "the partners of {:.1f} % of the time in communication are not known (most "
-        "of it in '{}'), so that waiting would be taken for work",
-        100 * (1 - job.coverage()), job.unknown.front().first);
-  for (const RunFile& file : run.files)
-    if (file.clock_problems.count(Problem::clock_conflict) > 0)
-      return std::string(file.clock_problems.explanation(Problem::clock_conflict));
-  if (!run.common_clock)
-    return "the clocks of the ranks could not be brought together (see trace-stats info)";
-  return "";
-}
 
 bool is_like_others(const Scenario& scenario) {
   return std::ranges::any_of(scenario.repairs, &Repair::is_like_others);
