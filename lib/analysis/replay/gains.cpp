@@ -1,6 +1,7 @@
 #include "analysis/replay/gains.h"
 
 #include "analysis/numbers.h"
+#include "base/arithmetic.h"
 #include "base/units.h"
 
 #include <fmt/format.h>
@@ -69,6 +70,14 @@ std::string WhatIf::doubt() const {
   if (unexplained_ns > step_ns / kMostOff)
     return fmt::format("{} a step in front of device work has no known reason",
                        format_duration(unexplained_ns));
+  std::int64_t way_ns = 0;
+  for (const PathClass what : kAllOf<PathClass>) add_to(way_ns, path_ns[what]);
+  if (path_ns[PathClass::launch] > way_ns / 2)
+    return fmt::format(
+        "{:.0f} % of the longest way through the steps is the host's time between launches, in "
+        "which "
+        "it may have waited without a record of it",
+        100 * ratio(path_ns[PathClass::launch], way_ns));
   const std::int64_t off_ns = std::abs(replayed_ns - step_ns);
   if (off_ns <= step_ns / kMostOff) return "";
   return fmt::format("a replay of the recorded times is off by {} a step", format_duration(off_ns));

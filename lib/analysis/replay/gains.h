@@ -52,7 +52,8 @@ struct WhatIf {
   std::vector<PathPiece> path;  // of all counted steps, in time order; only if it is asked for
 
   // Returns why gains are not those of the job; empty if they are: nothing is refused, 98 % of the
-  // launches are known, and at most a 50th of the step has no reason or is off.
+  // launches are known, at most a 50th of the step has no reason or is off, and the longest way is
+  // not mostly the host's, whose waits may not be recorded.
   std::string doubt() const;
   // What holds up the job beyond those like it, by gain; nothing if there is a doubt:
   // 1. each rank, stage, link and group that gains 1 % of the step, and half of that at the least:
