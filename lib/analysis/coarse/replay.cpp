@@ -62,9 +62,9 @@ class NetworkBuilder {
  private:
   // Returns the operations of a kind in a stage by their numbers.
   const List& list_of(std::size_t stage, OperationKind kind) const {
-    static const List kNone;
+    static const List none;
     const auto found = lists_.find({stage, kind});
-    return found == lists_.end() ? kNone : found->second;
+    return found == lists_.end() ? none : found->second;
   }
   // Returns the operations of both kinds in the order in which they began.
   List by_time(std::size_t stage, OperationKind a, OperationKind b) const {

@@ -274,11 +274,17 @@ void append_messages(const Run& run, MatchedEnds matched, std::vector<Collective
   const auto group_of = [&](const Collective& what) -> BatchedGroup& {
     return batched.try_emplace(what.group, run, ranks_in(what.group.ranks)).first->second;
   };
-  for (Collective& batch : batches) group_of(batch).add_batch(std::move(batch));
+  for (Collective& batch : batches) {
+    BatchedGroup& group = group_of(batch);
+    group.add_batch(std::move(batch));
+  }
   std::erase_if(matched, [&](auto& message) {
     auto& [ends, pieces] = message;
     if (!batched.contains(pieces.front().group)) return false;
-    for (Collective& piece : pieces) group_of(piece).add(ends, std::move(piece));
+    for (Collective& piece : pieces) {
+      BatchedGroup& group = group_of(piece);
+      group.add(ends, std::move(piece));
+    }
     return true;
   });
   append_matched(run, matched, found);

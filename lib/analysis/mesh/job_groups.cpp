@@ -220,8 +220,8 @@ class JobGroupFinder {
     for (std::vector<GroupPart>& own : parts)
       std::ranges::stable_sort(own, {}, [](const GroupPart& part) { return part.time.from_ns; });
     const auto look = [&](std::size_t rank) { return look_at_rank(rank, parts[rank]); };
-    for_each_rank<Found>(run_, all_ranks(run_), look, [&](std::size_t, Found found) {
-      for (auto& [group, traffic] : found) add_sums(traffic_[group].sums(), traffic.sums());
+    for_each_rank<Found>(run_, all_ranks(run_), look, [&](std::size_t, const Found& found) {
+      for (auto [group, traffic] : found) add_sums(traffic_[group].sums(), traffic.sums());
     });
   }
 

@@ -120,7 +120,7 @@ std::string Repair::text() const {
 }
 
 std::string Repair::whom() const {
-  const std::string those = ranks_words(ranks, RankStyle::named);
+  std::string those = ranks_words(ranks, RankStyle::named);
   switch (kind) {
     case Kind::rank:
       return those;

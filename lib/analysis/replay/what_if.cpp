@@ -267,9 +267,9 @@ void append_largest(const std::map<Number, std::int64_t>& of, std::int64_t least
   for (const auto& [ns, number] : sorted) found.emplace_back(-ns, make(number));
 }
 
-std::vector<Repair> without_times(std::vector<std::pair<std::int64_t, Repair>> found) {
+std::vector<Repair> without_times(const std::vector<std::pair<std::int64_t, Repair>>& found) {
   std::vector<Repair> repairs;
-  for (auto& [ns, repair] : found) repairs.push_back(std::move(repair));
+  for (const auto& [ns, repair] : found) repairs.push_back(repair);
   return repairs;
 }
 
@@ -290,7 +290,7 @@ std::vector<Repair> odd_ones(const JobFacts& facts, const Survey& survey, std::i
     return Repair{Kind::group, facts.job.groups[group].ranks};
   });
   std::ranges::stable_sort(found, std::greater(), [](const auto& one) { return one.first; });
-  return without_times(std::move(found));
+  return without_times(found);
 }
 
 // Returns the kernels that take longest, with a change of their time.
@@ -308,7 +308,7 @@ std::vector<Repair> top_kernels(const JobFacts& facts, const Survey& survey, std
     repair.change = change;
     return repair;
   });
-  return without_times(std::move(found));
+  return without_times(found);
 }
 
 // Returns what could be left away.

@@ -325,7 +325,7 @@ static inline traceloom_arg traceloom_number(double value) {
 }
 static inline traceloom_arg traceloom_text(const char* value) {
   traceloom_arg arg = {{0}, 0, 3};
-  const size_t size = value == NULL ? 0 : strlen(value);
+  const size_t size = value ? strlen(value) : 0;
   arg.size = (uint8_t)(size < sizeof arg.bytes ? size : sizeof arg.bytes);
   if (size > 0) memcpy(arg.bytes, value, arg.size);
   return arg;
