@@ -4,6 +4,7 @@
 #include "support/long_times.h"
 #include "support/run_texts.h"
 #include "support/simulated_job.h"
+#include "support/trace_text.h"
 #include "support/tries.h"
 
 #include <doctest/doctest.h>
@@ -159,6 +160,11 @@ TEST_CASE("what-if: says what it lacks") {
         "'ncclDevKernel_SendRecv'), so that waiting would be taken for work");
   job.program = [](int, int) -> Program { return {{"cpu_op", "aten::mm", 30}}; };
   CHECK(what_if(job).refusal == "these traces hold no work of devices, which is what is replayed");
+  TraceText streams;
+  for (int i = 0; i < 70'000; ++i)
+    streams.cat("kernel").x("gemm", i, 1, fmt::format(R"({{"device": 0, "stream": {}}})", i));
+  CHECK(find_what_if(read_texts({{"rank0.json", streams.array()}}), {}).refusal ==
+        "a rank has work on more than 1000 streams");
   CHECK(find_what_if(read_texts({{"rank0.json", long_trace()}}), {}).refusal ==
         "the work of all ranks takes more than 73 years, so that its times do not add up");
 }

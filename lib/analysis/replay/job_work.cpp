@@ -19,6 +19,9 @@
 namespace traceloom {
 namespace {
 
+// Each launch looks at all streams of its rank.
+constexpr std::size_t kMostStreams = 1'000;
+
 void find_blocks(const Run& run, const RankEvents& rank, RankWork& work) {
   std::map<std::uint32_t, std::pair<std::int64_t, bool>> kinds;  // by label
   rank.for_each_call([&](const CallSpan& call) {
@@ -48,7 +51,8 @@ void find_pieces(const Run& run, const RankEvents& rank, RankWork& work) {
                  : role == Role::kernel      ? PieceKind::compute
                                              : PieceKind::copy;
     const auto [stream, is_new] = streams.try_emplace({span.device, span.stream});
-    if (is_new) stream->second.first = static_cast<std::uint16_t>(streams.size() - 1);
+    if (is_new)
+      stream->second.first = static_cast<std::uint16_t>(std::min(streams.size() - 1, kMostStreams));
     piece.stream = stream->second.first;
     if (piece.kind == PieceKind::compute) stream->second.second += span.end_ns - span.start_ns;
     const CallSpan* const call = launches.find(part, span);
@@ -63,7 +67,7 @@ void find_pieces(const Run& run, const RankEvents& rank, RankWork& work) {
     return std::pair(piece.launched_ns(), piece.start_ns);
   });
   work.latency_ns = work.pieces.empty() ? 0 : latency_ns;
-  work.streams = static_cast<std::uint16_t>(streams.size());
+  work.streams = static_cast<std::uint16_t>(std::min(streams.size(), kMostStreams + 1));
   std::int64_t most_ns = -1;
   for (const auto& [key, stream] : streams)
     if (stream.second > most_ns) std::tie(work.main_stream, most_ns) = stream;
@@ -263,6 +267,9 @@ std::string find_refusal(const Run& run, const JobWork& job) {
   const bool has_work =
       std::ranges::any_of(job.ranks, [](const RankWork& rank) { return !rank.pieces.empty(); });
   if (!has_work) return "these traces hold no work of devices, which is what is replayed";
+  if (std::ranges::any_of(job.ranks,
+                          [](const RankWork& rank) { return rank.streams > kMostStreams; }))
+    return fmt::format("a rank has work on more than {} streams", kMostStreams);
   if (all_ns(run, job) > kLongestJob)
     return "the work of all ranks takes more than 73 years, so that its times do not add up";
   if (!mesh.missing.empty())

@@ -45,9 +45,9 @@ struct RankWork {
   std::vector<LaunchedPiece> pieces;  // in the order of their launches
   std::vector<BlockingCall> blocks;   // by begin
   Intervals loaders;                  // waits for data, by begin
-  std::uint16_t streams = 0;
-  std::uint16_t main_stream = 0;  // the stream with most time of kernels
-  std::int64_t latency_ns = 0;    // the least time from the begin of a call to that of its work
+  std::uint16_t streams = 0;          // at most one more than are replayed
+  std::uint16_t main_stream = 0;      // the stream with most time of kernels
+  std::int64_t latency_ns = 0;        // the least time from the begin of a call to that of its work
 };
 
 // A collective, or a message between two ranks.
