@@ -203,7 +203,7 @@ class TwoStageWays {
       return std::ranges::count_if(
           sends, [&](const Message* send) { return forward.contains(send->after_label); });
     };
-    // As many messages leave each part of the model forward as come back to it.
+    // Each part of the model sends as many messages forward as come back to it.
     const auto backward = [&](const std::vector<Message*>& sends) {
       return static_cast<std::ptrdiff_t>(sends.size()) - count(sends);
     };

@@ -411,10 +411,10 @@ std::optional<Straggler> find_by_replay(const Comparison& all, const Mesh& mesh,
   found.candidates.assign(ranks.begin(), ranks.end());
   found.is_gain = true;
   found.delay_ns = named->gain_ns;
+  const Repair alone{Repair::Kind::rank, {*ranks.begin()}};
   if (ranks.size() == 1)
     for (const Gain& single : job.singles)
-      if (single.repairs.front().kind == Repair::Kind::rank &&
-          single.repairs.front().ranks.front() == *ranks.begin())
+      if (single.repairs.front() == alone)
         found.delay_ns = std::max<std::int64_t>(single.gain_ns, 0);
   found.gain_words = job.words(*named);
   found.delay_share = share_of_step(found.delay_ns, all.waits);

@@ -43,10 +43,6 @@ std::string joined(const Gain& gain, std::string_view of_stage, std::string_view
 
 }  // namespace
 
-bool Gain::is_like_others() const {
-  return std::ranges::all_of(repairs, &Repair::is_like_others);
-}
-
 std::string Gain::whom() const {
   return joined(*this, "", "", &Repair::whom);
 }
@@ -75,8 +71,7 @@ std::string WhatIf::doubt() const {
   if (path_ns[PathClass::launch] > way_ns / 2)
     return fmt::format(
         "{:.0f} % of the longest way through the steps is the host's time between launches, in "
-        "which "
-        "it may have waited without a record of it",
+        "which it may have waited without a record of it",
         100 * ratio(path_ns[PathClass::launch], way_ns));
   const std::int64_t off_ns = std::abs(replayed_ns - step_ns);
   if (off_ns <= step_ns / kMostOff) return "";
@@ -89,7 +84,7 @@ std::vector<Gain> WhatIf::odd() const {
   std::vector<Gain> found;
   std::vector<Gain> sporadic;
   for (const Gain& single : singles) {
-    if (!single.is_like_others() || !is_much(single.gain_ns)) continue;
+    if (!single.repairs.front().is_like_others() || !is_much(single.gain_ns)) continue;
     if (is_steady(single))
       found.push_back(single);
     else if (single.steps_share * static_cast<double>(steps) >= 1.5)

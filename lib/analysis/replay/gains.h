@@ -26,7 +26,6 @@ struct Gain {
   std::int64_t most_ns = 0;
   double steps_share = 0;  // of the steps, those that become shorter by a tenth
 
-  bool is_like_others() const;  // all repairs are
   // Return Repair::whom(), words() and text() of all repairs; ranks are named together.
   std::string whom() const;
   std::string words() const;
@@ -45,7 +44,7 @@ struct WhatIf {
   std::int64_t unexplained_ns = 0;
   std::vector<Gain> asked;             // WhatIfRequest::set
   std::vector<Gain> singles;           // by gain
-  std::vector<Gain> pairs;             // and all steadily slower ranks together; by gain
+  std::vector<Gain> pairs;             // two repairs, or all ranks that are steadily slower
   std::int64_t longest_kernel_ns = 0;  // gain without the kernel that takes longest
   // The longest way through the steps, by class.
   ByEnum<PathClass, std::int64_t> path_ns;
@@ -55,10 +54,11 @@ struct WhatIf {
   // launches are known, at most a 50th of the step has no reason or is off, and the longest way is
   // not mostly the host's, whose waits may not be recorded.
   std::string doubt() const;
-  // What holds up the job beyond those like it, by gain; nothing if there is a doubt:
+  // Returns what holds up the job beyond those like it, by gain; nothing if there is a doubt:
   // 1. each rank, stage, link and group that gains 1 % of the step, and half of that at the least:
   //    where chance decides who is last, the least is next to nothing;
-  // 2. each pair that gains 1 % more than either alone, as two slow ranks of different stages;
+  // 2. each of `pairs` that gains 1 % more than each alone, as two slow ranks of different stages
+  //    do;
   // 3. without these, the only one that gains 1 % in the mean and 10 % of at least two steps.
   std::vector<Gain> odd() const;
   bool is_steady(const Gain& gain) const { return 2 * gain.least_ns >= gain.gain_ns; }

@@ -19,7 +19,7 @@
 namespace traceloom {
 namespace {
 
-// Each launch looks at all streams of its rank.
+// A launch looks at all streams of its rank, so that more would take a square of their number.
 constexpr std::size_t kMostStreams = 1'000;
 
 void find_blocks(const Run& run, const RankEvents& rank, RankWork& work) {

@@ -26,7 +26,7 @@ struct LaunchedPiece {
   std::uint32_t label = 0;
   std::uint16_t stream = 0;  // place among the rank's streams
   PieceKind kind = PieceKind::compute;
-  // Of communication: the first of JobWork::parts of its rank, and how many; a batched kernel of
+  // Communication has so many of JobWork::parts of its rank, from this one on; a batched kernel of
   // messages has several.
   std::uint32_t first_part = 0;
   std::uint32_t parts = 0;

@@ -155,7 +155,7 @@ class StepRepair {
               ratio(value_of(*like, variant), network_.nodes[i].duration_ns);
         }
     if (repair.kind != Kind::link) return;
-    // Copies of eager messages take as much longer.
+    // Copies of eager messages become shorter by the same part.
     for (std::uint32_t i = 0; i < network_.first_of_rank.back(); ++i) {
       const NetworkNode& node = network_.nodes[i];
       if (node.kind != MomentKind::leaving || node.duration_ns == 0) continue;
@@ -420,18 +420,16 @@ bool is_like_others(const Scenario& scenario) {
 // Replays a job in two rounds: as it was, which shows what could be repaired, and with repairs.
 class WhatIfFinder {
  public:
-  WhatIfFinder(const Run& run, const WhatIfRequest& request)
+  // `found` has what is known without a replay.
+  WhatIfFinder(const Run& run, const WhatIfRequest& request, const JobWork& job, WhatIf found)
       : request_(request),
-        job_(run),
-        refusal_(find_refusal(run, job_)),
-        replays_(run, job_),
-        ranks_(run.ranks.size()) {}
+        job_(job),
+        replays_(run, job),
+        ranks_(run.ranks.size()),
+        found_(std::move(found)) {}
 
   WhatIf find() {
-    found_.coverage = job_.coverage();
-    found_.launches_share = job_.launches_share();
-    found_.refusal = refusal_;
-    if (!refusal_.empty() || !replay_as_it_was() || request_.path_only) return std::move(found_);
+    if (!replay_as_it_was() || request_.path_only) return std::move(found_);
     list_scenarios();
     measure();
     return std::move(found_);
@@ -467,7 +465,7 @@ class WhatIfFinder {
   }
   void look_at(const JobStep& step, const StepNetwork& network, const StepLikes& likes,
                const Replay& replay) {
-    if (!request_.path_only) survey_.add(replays_.facts(), network, likes);
+    if (!request_.path_only && request_.set.empty()) survey_.add(replays_.facts(), network, likes);
     for (const Step& own : step.of_rank) recorded_ns_ += length_ns(own.time);
     StepRepair repair(replays_.facts(), network, likes);
     for (std::size_t i = 0; i < has_effect_.size(); ++i)
@@ -532,11 +530,10 @@ class WhatIfFinder {
   }
 
   const WhatIfRequest& request_;
-  const JobWork job_;
-  const std::string refusal_;
+  const JobWork& job_;
   JobReplay replays_;
   std::size_t ranks_;
-  WhatIf found_ = {};
+  WhatIf found_;
   Survey survey_ = {};
   std::int64_t recorded_ns_ = 0;
   std::int64_t unexplained_ns_ = 0;
@@ -550,7 +547,13 @@ class WhatIfFinder {
 }  // namespace
 
 WhatIf find_what_if(const Run& run, const WhatIfRequest& request) {
-  return WhatIfFinder(run, request).find();
+  const JobWork job(run);
+  WhatIf found;
+  found.coverage = job.coverage();
+  found.launches_share = job.launches_share();
+  found.refusal = find_refusal(run, job);
+  if (!found.refusal.empty()) return found;
+  return WhatIfFinder(run, request, job, std::move(found)).find();
 }
 
 const WhatIf& find_job_gains(const Run& run) {
