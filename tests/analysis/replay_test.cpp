@@ -169,6 +169,29 @@ TEST_CASE("what-if: says what it lacks") {
         "the work of all ranks takes more than 73 years, so that its times do not add up");
 }
 
+TEST_CASE("what-if: partners that are missing in a step that is left out take no answer away") {
+  // In the first step, which a second rank lacks, a collective has one part.
+  TraceText first;
+  TraceText second;
+  const auto add = [](TraceText& trace, int step, int begin) {
+    trace.cat("user_annotation").x(fmt::format("ProfilerStep#{}", step), begin, 100);
+    trace.cat("kernel").x("gemm", begin, 50, R"({"stream": 7})");
+    trace.x("ncclDevKernel_AllReduce", begin + 50, 40,
+            R"({"stream": 7, "Collective name": "allreduce", "Group size": 2,)"
+            R"( "Process Group Name": "0", "Process Group Ranks": "[0, 1]"})");
+  };
+  add(first, 1, 0);
+  for (TraceText* const trace : {&first, &second})
+    for (const int step : {2, 3}) add(*trace, step, 100 * (step - 1));
+  constexpr const char* kOneMachine = R"("baseTimeNanoseconds": 0, "host_name": "n0")";
+  const WhatIf found = find_what_if(read_texts({{"rank0.json", first.object(kOneMachine)},
+                                                {"rank1.json", second.object(kOneMachine)}}),
+                                    {});
+  CHECK(found.refusal == "");
+  CHECK(found.coverage == 1);
+  CHECK(found.steps == 2);
+}
+
 TEST_CASE("what-if: refuses a change of what is not there") {
   CHECK_THROWS_WITH_AS(what_if(slow_rank_job(), {"collectives = 0", "rank 7 = median"}),
                        "--set 'rank 7 = median': nothing in these traces would change: it is not "
@@ -178,9 +201,9 @@ TEST_CASE("what-if: refuses a change of what is not there") {
 
 TEST_CASE("--set: reads what it writes") {
   for (const std::string text :
-       {"rank 5 = median", "stage 3 = median", "link 2-4 = median", "group 6,7 = median",
-        "kernel flash.* = -20%", "loader = 0", "communication = 0", "collectives = 0",
-        "messages = 0", "launch = 0", "tp = 0", "dp = 0"})
+       {"rank 5 = median", "stage 3 = median", "link 2-4 = median", "group 6-9,12 = median",
+        "kernel flash.* = -20%", "kernel flash.* = -12.5%", "loader = 0", "communication = 0",
+        "collectives = 0", "messages = 0", "launch = 0", "tp = 0", "dp = 0"})
     CHECK(Repair::parse(text).text() == text);
   CHECK(Repair::parse(" link 4-2=median ").text() == "link 2-4 = median");
   CHECK(Repair::parse("kernel gemm = 0").change == -1);
@@ -192,6 +215,8 @@ TEST_CASE("--set: refuses what a job does not have") {
         "--set 'rank 5 = 0': it can be as the median of those like it alone");
   CHECK(refusal("rank x = median") == "--set 'rank x = median': no ranks");
   CHECK(refusal("rank 1,2 = median") == "--set 'rank 1,2 = median': one number");
+  CHECK(refusal("group 0-99999999999 = median") ==
+        "--set 'group 0-99999999999 = median': no job has so many ranks");
   CHECK(refusal("link 2 = median") == "--set 'link 2 = median': a link has two ranks");
   CHECK(refusal("kernel gemm = -120%") ==
         "--set 'kernel gemm = -120%': a kernel's time becomes less by -0% to -100%");

@@ -1,4 +1,5 @@
 #include "analysis/job/job_reports.h"
+#include "analysis/reports/reports.h"
 #include "base/problems.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
@@ -160,4 +161,14 @@ TEST_CASE("what-if: what is missing in a coarse time line") {
         "forward-send 1 of stage 0 has no forward-compute of its number");
   CHECK(refusal(changed(job, "\"tid\": 15, \"args\": {\"name\"", "PP rank 1", "PP rank 0")) ==
         "stage 0 has 3 ranks, stage 1 has 1: the job has replicas of whole stages");
+}
+
+// Waits of ranks say nothing of who is slow where each waits for its neighbours in the pipeline.
+TEST_CASE("coarse time lines: rows give the mesh, and what-if alone says who is slow") {
+  const Run run = read_texts({{"job.json", read_file(kJob)}});
+  CHECK(mesh_report(run).headline.at(0) ==
+        "4 ranks: tp 1 x pp 2 x dp 2 (known from the names of rows).");
+  CHECK(stragglers_report(run).headline.at(0) ==
+        "Cannot tell which rank holds up the others: operations of a coarse time line are replayed "
+        "by trace-stats what-if alone.");
 }

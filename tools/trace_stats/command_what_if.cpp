@@ -42,6 +42,7 @@ void add_what_if(CLI::App& app, Work& work) {
                    "(dp, ep, ...). Repeat it for changes that are made together.")
       ->type_name("CHANGE")
       ->allow_extra_args(false)
+      ->delimiter(';')  // as the column --set of pairs has them
       ->take_all();
   command
       ->add_option_function<std::string>(

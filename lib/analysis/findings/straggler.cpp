@@ -472,7 +472,10 @@ Straggler find_straggler(const Run& run, const std::vector<RankRoles>& roles,
   found.step_ns = waits.mean_step_ns;
   found.last = find_last(run, waits);
   // Who came last in a mesh may have been waiting for messages.
-  if (mesh.splits_model()) found.last.ranks = found.candidates;
+  if (mesh.splits_model() && found.last.ranks != found.candidates) {
+    found.last.ranks.clear();
+    found.last.times = 0;
+  }
   if (found.candidates.size() == 1 || found.each_of_them)
     found.waited_for_share = candidates_share(run, waits, found);
   return found;

@@ -23,22 +23,15 @@ constexpr double kWorthShowing = 0.001;
 constexpr std::size_t kMostRows = 12;
 
 Table gain_table(const WhatIf& found, const std::vector<Gain>& gains, bool has_alone) {
-  const auto alone = [&](const Gain& gain) {
-    std::string each;
-    for (const Repair& repair : gain.repairs)
-      for (const Gain& single : found.singles)
-        if (single.repairs.front().text() == repair.text())
-          each += (each.empty() ? "" : " and ") + format_duration(single.gain_ns);
-    return each;
-  };
-  ColumnsOf<Gain> columns{
-      {"gain_ns", "Gain/step", duration, &Gain::gain_ns},
-      {"least_ns", "Least", duration, &Gain::least_ns},
-      {"most_ns", "Most", duration, &Gain::most_ns},
-      {"gain_share", "of step", share,
-       [&](const Gain& gain) { return ratio(gain.gain_ns, found.replayed_ns); }},
-      {"step_ns", "Step then", duration, some, &Gain::step_ns}};
-  if (has_alone) columns.push_back({"alone", "Each alone", text, alone});
+  ColumnsOf<Gain> columns{{"gain_ns", "Gain/step", duration, &Gain::gain_ns},
+                          {"least_ns", "Least", duration, &Gain::least_ns},
+                          {"most_ns", "Most", duration, &Gain::most_ns},
+                          {"gain_share", "of step", share,
+                           [&](const Gain& gain) { return ratio(gain.gain_ns, found.step_ns); }},
+                          {"step_ns", "Step then", duration, some, &Gain::step_ns}};
+  if (has_alone)
+    columns.push_back({"best_alone_ns", "One alone", duration,
+                       [&](const Gain& gain) { return found.best_alone_ns(gain); }});
   columns.push_back({"what", "What if", text, &Gain::words});
   columns.push_back({"set", "--set", text, programs, &Gain::set});
   return make_table(gains, columns);
@@ -102,7 +95,7 @@ Report replay_report(const Run& run, const WhatIfRequest& request) {
   if (!found.refusal.empty()) return report;
   std::vector<Gain> gains = request.set.empty() ? found.singles : found.asked;
   std::size_t shown = 0;
-  while (shown < gains.size() && ratio(gains[shown].gain_ns, found.replayed_ns) >= kWorthShowing)
+  while (shown < gains.size() && ratio(gains[shown].gain_ns, found.step_ns) >= kWorthShowing)
     ++shown;
   report.tables.push_back({"rows", "", gain_table(found, gains, false)});
   report.tables.back().most_for_people = std::clamp<std::size_t>(shown, 1, kMostRows);

@@ -84,8 +84,11 @@ class MeshMaker {
 
   Mesh make() {
     mesh_.world = found_.world;
+    place_by_rows();
     constexpr std::int64_t kMostRanks = std::int64_t{1} << 20;
-    if (mesh_.world > kMostRanks)
+    if (!mesh_.places.empty())
+      check_product();
+    else if (mesh_.world > kMostRanks)
       mesh_.doubts.push_back(fmt::format("the files name a world of {} ranks", mesh_.world));
     else if (run_.mesh_sizes != MeshSizes{})
       take_sizes();
@@ -97,6 +100,22 @@ class MeshMaker {
   }
 
  private:
+  // Uses the stages of a coarse time line, whose rows name them; replicas are numbered by rank.
+  void place_by_rows() {
+    std::map<std::int64_t, std::int64_t> replicas;  // by stage
+    for (const RankEvents& rank : run_.ranks) {
+      if (rank.stage < 0) continue;
+      MeshPlace& place = mesh_.places[rank.rank];
+      place.stage = rank.stage;
+      place.data = replicas[rank.stage]++;
+      mesh_.stages = std::max(mesh_.stages, saturating_add(place.stage, 1));
+      mesh_.data = std::max(mesh_.data, place.data + 1);
+    }
+    if (mesh_.places.empty()) return;
+    mesh_.world = std::ssize(mesh_.places);
+    mesh_.source = "the names of rows";
+  }
+
   std::int64_t product() {
     std::int64_t product = 1;
     for (const Axis axis : kFactors)

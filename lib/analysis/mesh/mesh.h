@@ -4,7 +4,8 @@
 //   const Mesh& mesh = find_mesh(run);
 //   if (const MeshPlace* place = mesh.place_of(run.ranks[i].rank)) use(place->stage);
 //
-// What a group is for comes from the first of these:
+// The rows of a coarse time line name the stage of each rank. Elsewhere, what a group is for comes
+// from the first of these:
 // 1. the sizes that a user gives (Run::mesh_sizes). Ranks are then numbered as Megatron does:
 //    tensor parallel ranks are neighbours, then context, then data parallel ones, then stages;
 //    expert parallel ranks are neighbours among the data parallel ones

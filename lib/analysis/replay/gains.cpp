@@ -80,7 +80,7 @@ std::string WhatIf::doubt() const {
 
 std::vector<Gain> WhatIf::odd() const {
   if (!doubt().empty()) return {};
-  const auto is_much = [&](std::int64_t ns) { return ratio(ns, replayed_ns) >= kWorthNaming; };
+  const auto is_much = [&](std::int64_t ns) { return ratio(ns, step_ns) >= kWorthNaming; };
   std::vector<Gain> found;
   std::vector<Gain> sporadic;
   for (const Gain& single : singles) {
@@ -90,16 +90,19 @@ std::vector<Gain> WhatIf::odd() const {
     else if (single.steps_share * static_cast<double>(steps) >= 1.5)
       sporadic.push_back(single);
   }
-  for (const Gain& pair : pairs) {
-    std::int64_t alone_ns = 0;
-    for (const Gain& single : singles)
-      if (std::ranges::count(pair.repairs, single.repairs.front()) > 0)
-        alone_ns = std::max(alone_ns, single.gain_ns);
-    if (is_steady(pair) && is_much(pair.gain_ns - alone_ns)) found.push_back(pair);
-  }
+  for (const Gain& pair : pairs)
+    if (is_steady(pair) && is_much(pair.gain_ns - best_alone_ns(pair))) found.push_back(pair);
   if (found.empty() && sporadic.size() == 1) return sporadic;
   std::ranges::stable_sort(found, std::greater(), &Gain::gain_ns);
   return found;
+}
+
+std::int64_t WhatIf::best_alone_ns(const Gain& gain) const {
+  std::int64_t best_ns = 0;
+  for (const Gain& single : singles)
+    if (std::ranges::count(gain.repairs, single.repairs.front()) > 0)
+      best_ns = std::max(best_ns, single.gain_ns);
+  return best_ns;
 }
 
 std::int64_t WhatIf::gain_ns(Repair::Kind kind) const {
@@ -110,8 +113,8 @@ std::int64_t WhatIf::gain_ns(Repair::Kind kind) const {
 
 std::string WhatIf::words(const Gain& gain) const {
   return fmt::format("{} would gain {} of {} a step ({:.1f} %; {} to {})", gain.words(),
-                     format_duration(gain.gain_ns), format_duration(replayed_ns),
-                     100 * ratio(gain.gain_ns, replayed_ns), format_duration(gain.least_ns),
+                     format_duration(gain.gain_ns), format_duration(step_ns),
+                     100 * ratio(gain.gain_ns, step_ns), format_duration(gain.least_ns),
                      format_duration(gain.most_ns));
 }
 

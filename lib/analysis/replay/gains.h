@@ -65,6 +65,8 @@ struct WhatIf {
   // Returns "rank 5 like the others of its stage would gain 11.8 ms of 64.5 ms a step (18.3 %; 11.7
   // ms to 12.0 ms)".
   std::string words(const Gain& gain) const;
+  // Returns the most that one of the repairs gains alone, at least 0.
+  std::int64_t best_alone_ns(const Gain& gain) const;
   // Returns the gain of the first repair of that kind, at least 0.
   std::int64_t gain_ns(Repair::Kind kind) const;
 };

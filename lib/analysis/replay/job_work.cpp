@@ -192,14 +192,49 @@ void give_parts(const std::vector<MeetingPart>& parts, std::vector<LaunchedPiece
       }
 }
 
-// Adds up what is known of the communication of a rank in its steps.
+// Returns the steps that all ranks have; those between two that not all have are a break.
+std::vector<JobStep> shared_steps(const Run& run) {
+  std::map<StepKey, JobStep> found;
+  for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
+    for (const Step& step : run.ranks[rank].steps.list) {
+      JobStep& shared = found[key_of(step)];
+      // Another rank lacks it, or this one has it twice.
+      if (shared.of_rank.size() != rank) continue;
+      shared.key = key_of(step);
+      shared.counted = shared.counted && step.counted;
+      shared.of_rank.push_back(step);
+    }
+  }
+  std::vector<JobStep> steps;
+  for (auto& [key, step] : found)
+    if (step.of_rank.size() == run.ranks.size()) steps.push_back(std::move(step));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    JobStep& step = steps[i];
+    for (std::size_t rank = 0; rank < step.of_rank.size(); ++rank) {
+      const Step& own = step.of_rank[rank];
+      const bool follows = i > 0 && steps[i - 1].of_rank[rank].time.to_ns == own.time.from_ns;
+      step.is_first |= !follows;
+      std::int64_t end_ns = std::max(own.time.to_ns, own.host.to_ns);
+      if (i + 1 < steps.size()) {
+        const Step& next = steps[i + 1].of_rank[rank];
+        end_ns = std::min(end_ns, std::min(next.time.from_ns, next.host.from_ns));
+      }
+      step.launches_end_ns.push_back(end_ns);
+    }
+  }
+  return steps;
+}
+
+// Adds up what is known of the communication of a rank in the steps that count.
 void measure(const Run& run, std::size_t rank, JobWork& job,
              std::map<std::string, std::int64_t>& unknown) {
-  const Intervals steps = run.ranks[rank].steps.times();
+  Intervals steps;
+  for (const JobStep& step : job.steps)
+    if (step.counted) steps.push_back(step.of_rank[rank].time);
   for (const LaunchedPiece& piece : job.ranks[rank].pieces) {
     if (piece.kind != PieceKind::communication) continue;
     const auto step = std::ranges::upper_bound(steps, piece.start_ns, {}, &Interval::from_ns);
-    if (!steps.empty() && (step == steps.begin() || piece.start_ns >= step[-1].to_ns)) continue;
+    if (step == steps.begin() || piece.start_ns >= step[-1].to_ns) continue;
     const std::int64_t ns = piece.end_ns - piece.start_ns;
     add_to(job.communication_ns, ns);
     const bool is_known =
@@ -227,7 +262,7 @@ std::int64_t all_ns(const Run& run, const JobWork& job) {
 
 }  // namespace
 
-JobWork::JobWork(const Run& run) : parts(run.ranks.size()) {
+JobWork::JobWork(const Run& run) : steps(shared_steps(run)), parts(run.ranks.size()) {
   ranks = per_rank<RankWork>(run, all_ranks(run),
                              [&](std::size_t rank) { return find_work(run, run.ranks[rank]); });
   const MatchedCollectives& found = match_collectives(run);
@@ -264,8 +299,12 @@ double JobWork::coverage() const {
 
 std::string find_refusal(const Run& run, const JobWork& job) {
   const Mesh& mesh = find_mesh(run);
+  if (std::ranges::none_of(job.steps, &JobStep::counted))
+    return "there is no step that all ranks have, and that counts";
   const bool has_work =
       std::ranges::any_of(job.ranks, [](const RankWork& rank) { return !rank.pieces.empty(); });
+  if (std::ranges::any_of(run.ranks, [](const RankEvents& rank) { return rank.stage >= 0; }))
+    return "operations of a coarse time line are replayed by trace-stats what-if alone";
   if (!has_work) return "these traces hold no work of devices, which is what is replayed";
   if (std::ranges::any_of(job.ranks,
                           [](const RankWork& rank) { return rank.streams > kMostStreams; }))

@@ -76,10 +76,20 @@ struct JobLink {
   std::int64_t to = 0;
 };
 
+// One step that all ranks have, of each rank.
+struct JobStep {
+  StepKey key;
+  bool counted = true;
+  bool is_first = false;  // nothing is known of the step before
+  std::vector<Step> of_rank;
+  std::vector<std::int64_t> launches_end_ns;  // from there on the launches are the next step's
+};
+
 struct JobWork {
   explicit JobWork(const Run& run);
 
   std::vector<RankWork> ranks;  // as Run::ranks
+  std::vector<JobStep> steps;   // those that all ranks have
   std::vector<Meeting> meetings;
   std::vector<std::vector<MeetingPart>> parts;  // of each rank, by time
   // The parts of a piece of a rank.
@@ -88,7 +98,7 @@ struct JobWork {
   }
   std::vector<JobGroup> groups;
   std::vector<JobLink> links;
-  // Time of all pieces of communication in steps, and of those whose ranks are all known.
+  // Time of all pieces of communication in steps that count; of those whose ranks are all known.
   std::int64_t communication_ns = 0;
   std::int64_t known_ns = 0;
   // What is not known, in words, the longest time first: "SendRecv without the other rank".

@@ -434,25 +434,6 @@ void sort_nodes(StepNetwork& network) {
   network.is_cyclic = network.order.size() != count;
 }
 
-// Returns the steps that all ranks have; those between two that not all have are a break.
-std::vector<JobStep> shared_steps(const Run& run) {
-  std::map<StepKey, JobStep> found;
-  for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
-    for (const Step& step : run.ranks[rank].steps.list) {
-      JobStep& shared = found[key_of(step)];
-      // Another rank lacks it, or this one has it twice.
-      if (shared.of_rank.size() != rank) continue;
-      shared.key = key_of(step);
-      shared.counted = shared.counted && step.counted;
-      shared.of_rank.push_back(step);
-    }
-  }
-  std::vector<JobStep> steps;
-  for (auto& [key, step] : found)
-    if (step.of_rank.size() == run.ranks.size()) steps.push_back(std::move(step));
-  return steps;
-}
-
 }  // namespace
 
 WaitOrder::WaitOrder(const JobWork& job) {
@@ -486,25 +467,10 @@ bool WaitOrder::may_wait(std::uint32_t label, const HeldEnd& held,
          launched.computed - held.computed > most_computed_.at(pair);
 }
 
-NetworkMaker::NetworkMaker(const Run& run, const JobWork& job)
-    : job_(job), order_(job), steps_(shared_steps(run)), states_(job.ranks.size()) {
+NetworkMaker::NetworkMaker(const JobWork& job) : job_(job), order_(job), states_(job.ranks.size()) {
   first_slot_.push_back(0);
   for (const RankWork& rank : job.ranks)
     first_slot_.push_back(first_slot_.back() + 2 + rank.streams);
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    JobStep& step = steps_[i];
-    for (std::size_t rank = 0; rank < step.of_rank.size(); ++rank) {
-      const Step& own = step.of_rank[rank];
-      const bool follows = i > 0 && steps_[i - 1].of_rank[rank].time.to_ns == own.time.from_ns;
-      step.is_first |= !follows;
-      std::int64_t end_ns = std::max(own.time.to_ns, own.host.to_ns);
-      if (i + 1 < steps_.size()) {
-        const Step& next = steps_[i + 1].of_rank[rank];
-        end_ns = std::min(end_ns, std::min(next.time.from_ns, next.host.from_ns));
-      }
-      step.launches_end_ns.push_back(end_ns);
-    }
-  }
 }
 
 StepNetwork NetworkMaker::make(const JobStep& step) {

@@ -1,9 +1,8 @@
 // StepNetwork: what waits for what in one step of a job, as moments that are as early as what they
 // wait for allows.
 //
-//   NetworkMaker maker(run, job);
-//   for (const JobStep& step : maker.steps())
-//     replay.add(maker.make(step));
+//   NetworkMaker maker(job);
+//   for (const JobStep& step : job.steps) replay.run(step, maker.make(step), changes);
 //
 // A moment (node) is at the latest of its edges, time of `from` + lag, plus the time it lasts
 // itself. These are the edges:
@@ -69,15 +68,6 @@ struct NetworkNode {
 struct NetworkEdge {
   std::uint32_t from = 0;
   std::int64_t lag_ns = 0;
-};
-
-// One step that all ranks have, of each rank.
-struct JobStep {
-  StepKey key;
-  bool counted = true;
-  bool is_first = false;  // nothing is known of the step before
-  std::vector<Step> of_rank;
-  std::vector<std::int64_t> launches_end_ns;  // from there on the launches are the next step's
 };
 
 // Moments that later steps wait for: of each rank its host, its step, and its streams.
@@ -157,9 +147,8 @@ struct NetworkState {
 class NetworkMaker {
  public:
   // `job` must outlive it.
-  NetworkMaker(const Run& run, const JobWork& job);
+  explicit NetworkMaker(const JobWork& job);
 
-  const std::vector<JobStep>& steps() const { return steps_; }
   std::size_t slots() const { return first_slot_.back(); }
   // Makes the network of a step; steps have to be taken in their order. After the last one, or to
   // take them again, the first one may follow.
@@ -168,7 +157,6 @@ class NetworkMaker {
  private:
   const JobWork& job_;
   WaitOrder order_;
-  std::vector<JobStep> steps_;
   std::vector<std::uint32_t> first_slot_;  // of each rank, and the end
   std::vector<NetworkState> states_;       // of each rank, after the last step that was made
 };

@@ -5,7 +5,6 @@
 #include "base/units.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -24,8 +23,10 @@ std::string_view kind_word(Kind kind) {
 
 constexpr std::size_t kMostRanks = 100'000;  // of a group that is typed
 
-std::string list_of(const std::vector<std::int64_t>& numbers) {
-  return fmt::format("{}", fmt::join(numbers, ","));
+// Returns "6,8-9".
+std::string list_of(const std::vector<std::int64_t>& ranks) {
+  const std::string words = ranks_words(ranks, RankStyle::option);
+  return words.substr(words.find(' ') + 1);
 }
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
@@ -39,9 +40,9 @@ std::string list_of(const std::vector<std::int64_t>& numbers) {
 double parse_change(std::string_view text, std::string_view value) {
   if (value == "0") return -1;
   if (value.size() > 2 && value.front() == '-' && value.back() == '%')
-    if (const auto percent = parse_number(value.substr(1, value.size() - 2));
-        percent && *percent <= 100)
-      return -static_cast<double>(*percent) / 100;
+    if (const auto percent = whole_number<double>(value.substr(1, value.size() - 2));
+        percent && *percent >= 0 && *percent <= 100)
+      return -*percent / 100;
   refuse(text, "a kernel's time becomes less by -0% to -100%");
 }
 
@@ -56,6 +57,7 @@ std::vector<std::int64_t> parse_ranks(std::string_view text, std::string_view li
          rank <= range.last && ranks.size() <= kMostRanks; ++rank)
       ranks.push_back(rank);
   }
+  if (ranks.size() > kMostRanks) refuse(text, "no job has so many ranks");
   std::ranges::sort(ranks);
   if (ranks.empty() || (kind <= Kind::stage && ranks.size() != 1)) refuse(text, "one number");
   if (kind == Kind::link && ranks.size() != 2) refuse(text, "a link has two ranks");
@@ -111,7 +113,7 @@ std::string Repair::text() const {
     case Kind::group:
       return fmt::format("{} {} = median", kind_word(kind), list_of(ranks));
     case Kind::kernel:
-      return fmt::format("kernel {} = {:.0f}%", names->expression(), 100 * change);
+      return fmt::format("kernel {} = {:g}%", names->expression(), 100 * change);
     case Kind::axis:
       return fmt::format("{} = 0", to_string(axis));
     default:
@@ -150,11 +152,12 @@ std::string Repair::words() const {
     case Kind::communication:
       return "all communication in no time";
     case Kind::axis:
-      return fmt::format("collectives of {} in no time", to_string(axis));
+      return fmt::format("{} of {} in no time",
+                         axis == Axis::pipeline ? "communication" : "collectives", to_string(axis));
     case Kind::launch:
-      return "launches in no time";
+      return "the host's work between launches in no time";
     case Kind::kernel:
-      return fmt::format("{} {:.0f} % faster", one_line(name()), -100 * change);
+      return fmt::format("{} {:g} % faster", one_line(name()), -100 * change);
     default:
       return fmt::format("{} in no time", kind_word(kind));
   }

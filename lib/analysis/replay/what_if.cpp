@@ -329,11 +329,9 @@ std::vector<Repair> removals(const JobFacts& facts, const Survey& survey) {
 // The steps of a job, replayed as often as needed.
 class JobReplay {
  public:
-  JobReplay(const Run& run, const JobWork& job) : facts_(find_facts(run, job)), maker_(run, job) {}
+  JobReplay(const Run& run, const JobWork& job) : facts_(find_facts(run, job)), maker_(job) {}
 
   const JobFacts& facts() const { return facts_; }
-  const std::vector<JobStep>& steps() const { return maker_.steps(); }
-  std::size_t cyclic() const { return cyclic_; }
 
   // Replays all scenarios, and calls use(step, network, likes, replay) after each step. Returns
   // [scenario][step]: the sum over ranks. Without `compares` nothing is like anything, which saves
@@ -343,16 +341,12 @@ class JobReplay {
                                                 bool compares, Use use) {
     Replay replay(maker_.slots(), scenarios.size());
     std::vector<NodeDurations> changes(scenarios.size());
-    cyclic_ = 0;
     bool is_first = true;
-    for (JobStep step : maker_.steps()) {
+    for (JobStep step : facts_.job.steps) {
       step.is_first |= is_first;
       const StepNetwork network = maker_.make(step);
       is_first = network.is_cyclic;
-      if (is_first) {
-        ++cyclic_;
-        continue;
-      }
+      if (is_first) continue;
       const StepLikes likes =
           compares ? StepLikes(network, facts_.job, facts_.stages) : StepLikes();
       StepRepair repair(facts_, network, likes);
@@ -367,49 +361,57 @@ class JobReplay {
  private:
   JobFacts facts_;
   NetworkMaker maker_;
-  std::size_t cyclic_ = 0;
 };
 
 std::int64_t sum(const std::vector<std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0});
 }
 
-// Makes the gains of scenarios from the times of their steps; `parts` is the number of ranks.
+// Makes the gains of scenarios from the times of their steps; `parts` is the number of ranks. They
+// are parts of the recorded step, as all other figures of it are.
 class GainMaker {
  public:
-  GainMaker(std::vector<std::int64_t> base, std::int64_t residual_ns, std::size_t parts)
+  GainMaker(std::vector<std::int64_t> base, std::int64_t recorded_ns, std::size_t parts)
       : base_(std::move(base)),
-        residual_ns_(residual_ns),
+        recorded_ns_(recorded_ns),
+        scale_(ratio(recorded_ns, sum(base_))),
         parts_(static_cast<std::int64_t>(std::max<std::size_t>(parts, 1))) {}
 
   Gain make(const Scenario& scenario, const std::vector<std::int64_t>& steps) const {
-    const auto count = static_cast<std::int64_t>(base_.size()) * parts_;
     Gain gain{scenario.repairs};
-    gain.step_ns = sum(steps) / count;
-    gain.gain_ns = (sum(base_) - sum(steps)) / count;
+    gain.gain_ns = mean_gain_ns(steps);
+    gain.step_ns = recorded_ns_ / count() - gain.gain_ns;
     std::vector<std::int64_t> each;
     std::int64_t much = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      each.push_back((base_[i] - steps[i]) / parts_);
+      each.push_back(scaled(base_[i] - steps[i]) / parts_);
       much += ratio(base_[i] - steps[i], base_[i]) >= kMuch ? 1 : 0;
     }
     gain.steps_share = ratio(much, static_cast<std::int64_t>(steps.size()));
     std::ranges::sort(each);
-    gain.least_ns = std::min(each[(each.size() - 1) / 4], gain.gain_ns - residual_ns_);
+    const std::int64_t residual_ns = std::abs(sum(base_) - recorded_ns_) / count();
+    gain.least_ns = std::min(each[(each.size() - 1) / 4], gain.gain_ns - residual_ns);
     gain.most_ns =
-        std::max(each[each.size() - 1 - (each.size() - 1) / 4], gain.gain_ns + residual_ns_);
+        std::max(each[each.size() - 1 - (each.size() - 1) / 4], gain.gain_ns + residual_ns);
     return gain;
   }
   void widen(Gain& gain, const std::vector<std::int64_t>& steps) const {
-    const std::int64_t other_ns =
-        (sum(base_) - sum(steps)) / (static_cast<std::int64_t>(base_.size()) * parts_);
-    gain.least_ns = std::min(gain.least_ns, other_ns);
-    gain.most_ns = std::max(gain.most_ns, other_ns);
+    gain.least_ns = std::min(gain.least_ns, mean_gain_ns(steps));
+    gain.most_ns = std::max(gain.most_ns, mean_gain_ns(steps));
   }
 
  private:
+  std::int64_t count() const { return static_cast<std::int64_t>(base_.size()) * parts_; }
+  std::int64_t scaled(std::int64_t ns) const {
+    return static_cast<std::int64_t>(scale_ * static_cast<double>(ns));
+  }
+  std::int64_t mean_gain_ns(const std::vector<std::int64_t>& steps) const {
+    return scaled(sum(base_) - sum(steps)) / count();
+  }
+
   std::vector<std::int64_t> base_;
-  std::int64_t residual_ns_;
+  std::int64_t recorded_ns_;  // of all steps and ranks
+  double scale_;
   std::int64_t parts_;
 };
 
@@ -445,10 +447,9 @@ class WhatIfFinder {
                             })[0];
     found_.steps = base_.size();
     if (base_.empty()) {
-      found_.refusal = replays_.cyclic() > 0
-                           ? "collectives or messages were matched that are not the same: in no "
-                             "step does everything begin after what it waits for"
-                           : "there is no step that all ranks have";
+      found_.refusal =
+          "collectives or messages were matched that are not the same: in no step does everything "
+          "begin after what it waits for";
       return false;
     }
     const auto count = static_cast<std::int64_t>(base_.size() * ranks_);
@@ -508,7 +509,7 @@ class WhatIfFinder {
   }
 
   void measure() {
-    const GainMaker gains(base_, std::abs(found_.replayed_ns - found_.step_ns), ranks_);
+    const GainMaker gains(base_, recorded_ns_, ranks_);
     const std::vector<std::vector<std::int64_t>> times = replays_.replay(
         scenarios_, std::ranges::any_of(scenarios_, is_like_others), [](const auto&...) {});
     std::size_t variant = plain_;

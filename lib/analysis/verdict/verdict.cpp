@@ -182,7 +182,7 @@ std::int64_t largest_part_ns(const Findings& found, std::int64_t compute_ns) {
 void take_job_gains(const Findings& found, std::int64_t compute_ns, Gains& gains) {
   const WhatIf& job = *found.job;
   const auto of_job = [&](std::int64_t ns) {
-    const double part = ratio(std::max<std::int64_t>(ns, 0), job.replayed_ns);
+    const double part = ratio(std::max<std::int64_t>(ns, 0), job.step_ns);
     return found.basis.share(
         static_cast<std::int64_t>(part * static_cast<double>(found.basis.share(0).of_ns)));
   };
