@@ -1,5 +1,6 @@
 #include "analysis/job/job_reports.h"
 #include "analysis/mesh/bubbles.h"
+#include "analysis/mesh/by_mesh.h"
 #include "analysis/reports/reports.h"
 #include "support/report_cells.h"
 #include "support/run_texts.h"
@@ -88,6 +89,33 @@ TEST_CASE("bubbles: each instant of a step goes to the first part that has it") 
   const std::vector<ReportRow> grid = rows_of(report, "grid");
   CHECK(text_in(grid.at(0), "order") == "F0 B0");
   CHECK(text_in(grid.at(1), "order") == "F0 B0");
+}
+
+TEST_CASE("bubbles: a rank without device work is left out where others have some") {
+  TraceText device = step();
+  compute(device, "forward", 0, 60, 1);
+  TraceText host = step();
+  host.cat("cpu_op").x("aten::mm", 0, 2);
+  const Report report =
+      bubbles_report(read_texts({{"rank0.json", device.object()}, {"rank1.json", host.object()}}));
+  CHECK(rows_of(report, "ranks").size() == 1);
+  CHECK(report.headline.at(0) ==
+        "A mean step takes 100.000 us: 60.0 % computing, 40.0 % bubble, 40.0 % waiting.");
+  CHECK(report.notes.at(0) == "rank 1: no device activity, unlike others: left out");
+}
+
+TEST_CASE("bubbles: by stage, no table says the same twice") {
+  const Run run = two_stages();
+  const auto tables_by = [&](MeshPart part) {
+    Report report = bubbles_report(run);
+    group_ranks(report, run, part);
+    std::string text;
+    for (const ReportTable& table : report.tables)
+      text += fmt::format("{} {}; ", table.key, table.table.columns().front().key);
+    return text;
+  };
+  CHECK(tables_by(MeshPart::stage) == "stages stage; links from; grid stage; ");
+  CHECK(tables_by(MeshPart::dp) == "stages stage; ranks dp; links from; grid stage; ");
 }
 
 TEST_CASE("bubbles: waiting is not known where the other ends of messages are not") {

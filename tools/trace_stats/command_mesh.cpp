@@ -18,7 +18,7 @@ void add_mesh(CLI::App& app, Work& work) {
                             "description, or else from what happens in it; --mesh overrides both.",
                     .details = true,
                     .spread = true,
-                    .by_mesh = true},
+                    .takes_mesh = true},
                    [](const Run& run) { return Answer{mesh_report(run)}; });
   set_examples(*command, {{"the mesh of a job", "trace-stats mesh traces/"}});
 }

@@ -189,6 +189,10 @@ Report bubbles_report(const Run& run) {
       {"grid", "Work of each stage in the median step", grid_table(find_grid(run, mesh, roles))});
   for (ReportTable& table : report.tables) table.most_for_people = kMostRows;
   note_unknown(found, report);
+  RankNotes notes;
+  for (const std::int64_t rank : found.without_devices)
+    notes.add(rank, "no device activity, unlike others: left out");
+  notes.append_to(report);
   if (const std::string why = job.doubt(); !why.empty())
     report.notes.push_back("what holds up the job is not known: " + why);
   note_mesh(mesh, report);

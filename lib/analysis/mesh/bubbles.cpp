@@ -2,6 +2,7 @@
 
 #include "analysis/waits/exchanges.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -82,10 +83,15 @@ double PartTimes::unknown_share() const {
 Bubbles find_bubbles(const Run& run, const Mesh& mesh, const std::vector<RankRoles>& roles) {
   const bool lacks_ranks = std::cmp_less(run.ranks.size(), mesh.world);
   const std::vector<RankExchanges> exchanges = find_exchanges(run, lacks_ranks);
+  const bool any_devices = std::ranges::any_of(run.ranks, &RankEvents::has_devices);
   Bubbles found;
   std::map<std::int64_t, StageParts> stages;
   for (std::size_t i = 0; i < roles.size(); ++i) {
-    RankParts rank{parts_of(roles[i], exchanges[i], run.ranks[i].has_devices()), run.ranks[i].rank};
+    if (any_devices && !run.ranks[i].has_devices()) {
+      found.without_devices.push_back(run.ranks[i].rank);
+      continue;
+    }
+    RankParts rank{parts_of(roles[i], exchanges[i], any_devices), run.ranks[i].rank};
     if (rank.steps == 0) continue;
     found.all.add(rank);
     if (const MeshPlace* const place = mesh.place_of(rank.rank)) {

@@ -65,8 +65,9 @@ struct StageParts : PartTimes {
 };
 
 struct Bubbles {
-  std::vector<RankParts> ranks;    // ascending, those with steps
-  std::vector<StageParts> stages;  // ascending, of ranks whose place is known
+  std::vector<RankParts> ranks;               // ascending, those with steps
+  std::vector<StageParts> stages;             // ascending, of ranks whose place is known
+  std::vector<std::int64_t> without_devices;  // left out, as others have device work
   PartTimes all;
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace traceloom {
 namespace {
 
@@ -33,11 +35,20 @@ void group_ranks(Report& report, const Run& run, MeshPart part) {
                     : "the traces do not show how the ranks share the work: --mesh says it");
   const ColumnKind kind = part == MeshPart::node ? ColumnKind::text : ColumnKind::count;
   const Column by{std::string(name), part == MeshPart::stage ? "Stage" : std::string(name), kind};
-  bool any = false;
+  const auto is_of_ranks = [](const ReportTable& one) {
+    return one.table.find_column("rank") && !one.table.find_column("stage");
+  };
+  // A table that has a row for each part already says the same.
+  const bool has_parts = std::ranges::any_of(report.tables, [&](const ReportTable& one) {
+    return one.table.find_column(name) && !one.table.find_column("rank");
+  });
+  bool any = has_parts;
+  if (has_parts) std::erase_if(report.tables, is_of_ranks);
   for (ReportTable& table : report.tables) {
     const std::optional<std::size_t> column = table.table.find_column("rank");
-    if (!column) continue;
+    if (!is_of_ranks(table)) continue;
     any = true;
+    if (table.title == "By rank") table.title = "By " + std::string(name);
     table.table = table.table.grouped(*column, by, [&](const Cell& rank) {
       const auto* const number = std::get_if<std::int64_t>(&rank);
       const auto found = number == nullptr ? parts.end() : parts.find(*number);
