@@ -201,11 +201,12 @@ TEST_CASE("what-if: refuses a change of what is not there") {
 
 TEST_CASE("--set: reads what it writes") {
   for (const std::string text :
-       {"rank 5 = median", "stage 3 = median", "link 2-4 = median", "group 6-9,12 = median",
+       {"rank 5 = median", "stage 3 = median", "link 2-4 = median", "group 6,7 = median",
         "kernel flash.* = -20%", "kernel flash.* = -12.5%", "loader = 0", "communication = 0",
         "collectives = 0", "messages = 0", "launch = 0", "tp = 0", "dp = 0"})
     CHECK(Repair::parse(text).text() == text);
   CHECK(Repair::parse(" link 4-2=median ").text() == "link 2-4 = median");
+  CHECK(Repair::parse("group 6-8 = median").text() == "group 6,7,8 = median");
   CHECK(Repair::parse("kernel gemm = 0").change == -1);
 }
 

@@ -5,6 +5,7 @@
 #include "base/units.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -23,10 +24,8 @@ std::string_view kind_word(Kind kind) {
 
 constexpr std::size_t kMostRanks = 100'000;  // of a group that is typed
 
-// Returns "6,8-9".
-std::string list_of(const std::vector<std::int64_t>& ranks) {
-  const std::string words = ranks_words(ranks, RankStyle::option);
-  return words.substr(words.find(' ') + 1);
+std::string list_of(const std::vector<std::int64_t>& numbers) {
+  return fmt::format("{}", fmt::join(numbers, ","));
 }
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {

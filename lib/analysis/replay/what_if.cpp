@@ -3,6 +3,7 @@
 #include "analysis/replay/likes.h"
 #include "base/problems.h"
 #include "base/units.h"
+#include "table/table.h"
 
 #include <fmt/format.h>
 
@@ -461,7 +462,7 @@ class WhatIfFinder {
         throw UsageError(
             fmt::format("--set '{}': nothing in these traces would change: it is not "
                         "there, or nothing is like it",
-                        request_.set[i].text()));
+                        shorten_middle(request_.set[i].text(), 100)));
     return true;
   }
   void look_at(const JobStep& step, const StepNetwork& network, const StepLikes& likes,
