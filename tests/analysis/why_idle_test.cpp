@@ -476,16 +476,32 @@ TEST_CASE("why idle: copies and fills are given to a device as kernels are, by a
   }
 }
 
-TEST_CASE("why idle: names are asked for gradients only where communication may be the verdict") {
-  const auto trains = [](int reduction_us) {
+TEST_CASE("why idle: names are asked for gradients only where a sentence depends on them") {
+  const auto trains = [](int reduction_us, bool has_loader = true) {
     TraceText trace;
     trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+    if (has_loader)
+      trace.cat("user_annotation")
+          .x("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 9);
     trace.cat("kernel").x("gemm_backward", 0, 500);
     add_reduction(trace, "ncclDevKernel_AllReduce(x)", 500, reduction_us);
     return Findings(read_texts({{"rank0.json", trace.array()}})).trains;
   };
   CHECK(trains(10));
   CHECK_FALSE(trains(9));
+  CHECK(trains(9, false));
+}
+
+TEST_CASE("why idle: only a training is said to lack a loader") {
+  const auto says_loader = [](const char* kernel) {
+    TraceText trace;
+    trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+    trace.cat("kernel").x(kernel, 0, 900);
+    return std::ranges::count(verdict_of(trace).evidence,
+                              "the data loader is not instrumented: its share is not known");
+  };
+  CHECK(says_loader("gemm_backward") == 1);
+  CHECK(says_loader("gemm") == 0);
 }
 
 TEST_CASE(

@@ -551,7 +551,7 @@ Findings::Findings(const Run& run)
       devices(has_devices(run)),
       has_frames(std::ranges::any_of(run.ranks, &RankEvents::has_frames)),
       is_coarse(traceloom::is_coarse(run)),
-      trains(may_be(basis, Role::communication) && is_training(run)),
+      trains((!loader.instrumented || may_be(basis, Role::communication)) && is_training(run)),
       world_size(std::max(run.ranks.size(), find_stated_ranks(run))),
       is_alone(is_one_of_some(run, basis)),
       account(find_account(run, roles, basis.ranks)),

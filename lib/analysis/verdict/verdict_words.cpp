@@ -205,7 +205,8 @@ std::vector<std::string> evidence_of(const Verdict& verdict, const Findings& fou
     evidence.push_back(fmt::format("{} of {} ranks: {} collectives include waiting for the others",
                                    found.roles.size(), found.world_size,
                                    plural(found.roles.size(), "its", "their")));
-  if (!found.loader.instrumented)
+  // Nothing that only serves has one.
+  if (!found.loader.instrumented && found.trains)
     evidence.emplace_back("the data loader is not instrumented: its share is not known");
   if (found.loader.is_mostly_first())
     evidence.push_back(
