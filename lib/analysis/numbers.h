@@ -27,6 +27,9 @@
 
 namespace traceloom {
 
+// A gain or a delay below this part of a step is no remedy, no verdict, and no news.
+inline constexpr double kWorthNaming = 0.01;
+
 // These two round halves up. The sum is wide, because a file may claim times of any length.
 inline std::int64_t rounded_mean(Int128 sum, std::size_t count) {
   const auto n = static_cast<Int128>(count);

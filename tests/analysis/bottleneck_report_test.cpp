@@ -57,7 +57,7 @@ TEST_CASE("bottleneck: the largest gain is the verdict, and one below 1 percent 
   job.work_us[0] = 584;
   job.meeting_us = 100;
   const Verdict rarely = verdict_of(job.torch());
-  CHECK(rarely.gains[Limit::data_loading].share() < kLeastGain);
+  CHECK(rarely.gains[Limit::data_loading].share() < kWorthNaming);
   CHECK(rarely.remedies.size() == 2);
 }
 

@@ -298,7 +298,7 @@ TEST_CASE("planted account: each row is what was planted, and the verdict the la
           static_cast<double>(gains[limit]) / static_cast<double>(planted.total_us());
       const double gain = verdict.gains[limit].share();
       // Of less nobody asks where it is.
-      CHECK_MESSAGE((gain == doctest::Approx(share) || std::max(gain, share) < kLeastGain),
+      CHECK_MESSAGE((gain == doctest::Approx(share) || std::max(gain, share) < kWorthNaming),
                     limit_name(limit));
       most_us = std::max(most_us, weight(limit));
     }

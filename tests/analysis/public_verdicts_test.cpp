@@ -183,7 +183,7 @@ bool is_command(std::string name) {
 void check_gains(const Verdict& verdict) {
   const bool is_of_rank = verdict.kind == Limit::straggler || verdict.kind == Limit::data_loading;
   if (verdict.kind != Limit::inconclusive) {
-    CHECK(verdict.gains[verdict.kind].share() >= kLeastGain);
+    CHECK(verdict.gains[verdict.kind].share() >= kWorthNaming);
     for (const Limit limit : kAllOf<Limit>)
       CHECK_MESSAGE(
           (is_of_rank || verdict.gains[limit].share() * gain_weight(limit) <=
@@ -192,7 +192,7 @@ void check_gains(const Verdict& verdict) {
   }
   for (const Remedy& remedy : verdict.remedies) {
     CAPTURE(remedy.text);
-    CHECK(remedy.gain.share() >= kLeastGain);
+    CHECK(remedy.gain.share() >= kWorthNaming);
     CHECK(is_command(std::string(remedy.see)));
     const StepShare& most = remedy.part.empty() ? verdict.cost(remedy.limit) : verdict.waiting;
     CHECK(remedy.gain.share() <= doctest::Approx(most.share()));

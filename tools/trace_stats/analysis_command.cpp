@@ -24,8 +24,9 @@
 namespace traceloom {
 namespace {
 
-// The options as they were typed, and below them what the command needs.
+// The options as they were typed, of a command.
 struct Options : CommonOptions {
+  AnalysisCommand what;
   std::vector<std::string> inputs;
   std::string ranks;
   std::string steps;
@@ -38,21 +39,6 @@ struct Options : CommonOptions {
   std::string by;
   TimeUnit unit = TimeUnit::automatic;
   TableFormat format = TableFormat::text;
-  bool details = false;  // from here on, not typed but copied from AnalysisCommand
-  bool samples = false;
-  bool python = false;
-  bool spread = false;
-  std::function<void(RunRequest&)> prepare;
-  std::function<void(std::vector<OtherFile>)> take_memory;
-  std::function<bool()> has_gates;
-  std::string command;
-  std::function<void(const Run&, RowLimit&)> count_rows;
-  std::function<void(std::int64_t)> take_top;
-  bool is_page = false;
-  std::function<void(const RunRequest&, const std::string&)> take_request;
-  std::function<bool()> is_served;
-  std::function<Task()> instead;
-  std::function<void()> after;
 };
 
 // Returns "traces/ --rank 0-3": what chose the events.
@@ -74,24 +60,24 @@ RunRequest make_request(const Options& options) {
   RunRequest request;
   if (options.top < 0)
     throw UsageError(fmt::format("--top: {} is not a number of rows", options.top));
-  if (options.take_top) options.take_top(options.top);
+  if (options.what.take_top) options.what.take_top(options.top);
   request.ranks = read_ranks("--rank", options.ranks);
   request.steps = read_steps("--steps", options.steps);
   request.time = read_time("--time", options.time);
   request.mesh_sizes = read_mesh("--mesh", options.mesh);
   request.keep_going = options.keep_going;
   request.threads = options.threads;
-  request.details = options.details;
-  request.samples = options.samples;
-  request.python = options.python;
-  request.spread = options.spread;
-  if (options.prepare) options.prepare(request);
+  request.details = options.what.details;
+  request.samples = options.what.samples;
+  request.python = options.what.python;
+  request.spread = options.what.spread;
+  if (options.what.prepare) options.what.prepare(request);
   std::vector<OtherFile> memory;
   request.inputs = find_inputs(kToolName, options.inputs, options.keep_going,
-                               options.take_memory ? &memory : nullptr);
+                               options.what.take_memory ? &memory : nullptr);
   for (const OtherFile& file : memory)
     refuse_input_as_output({{file.path, std::nullopt}}, options.output);
-  if (options.take_memory) options.take_memory(std::move(memory));
+  if (options.what.take_memory) options.what.take_memory(std::move(memory));
   return request;
 }
 
@@ -158,17 +144,18 @@ void refuse_empty_selection(const Run& run, const RunRequest& request, const Opt
 }
 
 void limit_rows(const Run& run, const Options& options) {
-  if (!options.count_rows) return;
-  RowLimit limit(options.command, options.max_rows);
-  options.count_rows(run, limit);
+  if (!options.what.count_rows) return;
+  RowLimit limit(options.what.name, options.max_rows);
+  options.what.count_rows(run, limit);
 }
 
 ExitCode run_analysis(const Options& options, const Analysis& analysis) {
-  const bool is_silent = options.output == "-" && options.is_served && options.is_served();
-  if (options.is_page && !is_silent) refuse_page_on_terminal(options.output);
+  const bool is_silent =
+      options.output == "-" && options.what.is_served && options.what.is_served();
+  if (options.what.is_page && !is_silent) refuse_page_on_terminal(options.output);
   RunRequest request = analysis.request();
   refuse_input_as_output(request.inputs, options.output);
-  if (options.take_request) options.take_request(request, selection_words(options));
+  if (options.what.take_request) options.what.take_request(request, selection_words(options));
   const Run run = request.inputs.empty() ? Run{} : read_with_progress(request);
   if (!tool_team().is_first()) {
     // Process 0 does the same with the run, and has the answer.
@@ -176,7 +163,8 @@ ExitCode run_analysis(const Options& options, const Analysis& analysis) {
     return ExitCode::done;
   }
   const bool loss = !run.files.empty() && report_files(run.files, options.verbosity);
-  if (options.has_gates && options.has_gates()) refuse_empty_selection(run, request, options);
+  if (options.what.has_gates && options.what.has_gates())
+    refuse_empty_selection(run, request, options);
   Answer answer = analysis.answer(run);
   if (!options.by.empty()) group_by(answer.report, run, options.by);
   arrange(answer.report, options);
@@ -185,8 +173,8 @@ ExitCode run_analysis(const Options& options, const Analysis& analysis) {
   const std::string text =
       answer.text ? std::move(*answer.text) : render_report(answer.report, options.format, style);
   if (!is_silent) write_output(options.output, text, !answer.text && is_for_people(options.format));
-  if (options.is_page && options.output != "-") say_page(options.output);
-  if (options.after) options.after();
+  if (options.what.is_page && options.output != "-") say_page(options.output);
+  if (options.what.after) options.what.after();
   if (answer.is_no || ((loss || answer.is_loss) && options.strict)) return ExitCode::no;
   return answer.is_unknown ? ExitCode::trouble : ExitCode::done;
 }
@@ -234,7 +222,7 @@ void add_rows(CLI::App& command, Options& options) {
           ->type_name("N")
           ->group(kCommonGroup);
   if (options.top > 0) top->default_str(std::to_string(options.top));
-  if (options.count_rows)
+  if (options.what.count_rows)
     add_count(command, "--max-rows", options.max_rows,
               "Refuse to make more rows\nEach row takes some 2 KB of memory.")
         ->default_str(std::to_string(RowLimit::kMost))
@@ -277,22 +265,8 @@ void say_page(const std::string& path) {
 CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
                        std::function<Answer(const Run&)> analyse) {
   const auto options = std::make_shared<Options>();
-  options->details = what.details;
-  options->samples = what.samples;
-  options->python = what.python;
-  options->spread = what.spread;
-  options->prepare = what.prepare;
-  options->take_memory = what.take_memory;
-  options->has_gates = what.has_gates;
-  options->command = what.name;
-  options->count_rows = what.count_rows;
+  options->what = what;
   options->top = what.top;
-  options->take_top = what.take_top;
-  options->is_page = what.is_page;
-  options->take_request = what.take_request;
-  options->is_served = what.is_served;
-  options->instead = what.instead;
-  options->after = what.after;
   CLI::App* const command = app.add_subcommand(what.name, what.help);
   set_page(*command, fmt::format("docs/commands/{}.md", what.name));
   CLI::Option* const inputs = add_inputs(*command, options->inputs);
@@ -305,10 +279,10 @@ CLI::App* add_analysis(CLI::App& app, Work& work, const AnalysisCommand& what,
   command->callback([options, &work, more = what.more_inputs, analyse = std::move(analyse)] {
     if (more)
       for (const std::string& input : more()) options->inputs.push_back(input);
-    const Task other = options->instead ? options->instead() : Task();
+    const Task other = options->what.instead ? options->what.instead() : Task();
     if (!other && options->inputs.empty())
-      throw UsageError(
-          fmt::format("argument TRACE is missing; see {} {} --help", kToolName, options->command));
+      throw UsageError(fmt::format("argument TRACE is missing; see {} {} --help", kToolName,
+                                   options->what.name));
     if (other) {
       work = {other};
       return;

@@ -13,7 +13,6 @@ namespace traceloom {
 namespace {
 
 constexpr double kLeastDelayShare = 0.10;  // share of the mean step; less is noise
-constexpr double kSmallDelayShare = 0.01;  // share of the mean step; the least that is reported
 constexpr double kMostChance = 0.01;       // chance that a rank comes last so often by accident
 constexpr double kClearShare = 0.05;       // share of the mean step, in one step
 constexpr double kSeparation = 0.25;       // candidates wait less than this part of others' waits
@@ -317,8 +316,7 @@ std::optional<Straggler> find_steady(const Comparison& all) {
   const auto most = std::max_element(times.begin(), times.end());
   const auto last = static_cast<std::size_t>(most - times.begin());
   const std::int64_t delay_ns = waits.mean_delay_ns(last);
-  if (share_of_steps(*most, waits) < kSteadyShare ||
-      share_of_step(delay_ns, waits) < kSmallDelayShare)
+  if (share_of_steps(*most, waits) < kSteadyShare || share_of_step(delay_ns, waits) < kWorthNaming)
     return std::nullopt;
   Straggler found = straggler_of(all, {last}, delay_ns);
   found.is_small = true;

@@ -138,14 +138,13 @@ std::vector<std::int64_t> slowest_ranks(const SlowdownFigures& figures) {
 }
 
 void add_headline(const TimeLine& line, const SlowdownFigures& figures, Report& report) {
-  constexpr double kLeastShare = 0.01;
   report.headline.push_back(fmt::format(
       "{} in {} x {}, {} of coarse operations, replayed: slowdown {:.3f}",
       count_of(line.ranks.size(), "rank"), count_of(line.stages, "stage"),
       count_of(line.replicas, "replica"), count_of(line.steps.size(), "step"), figures.slowdown()));
   const std::vector<NamedPart> best = best_parts(figures);
   const auto is_worth = [&](std::int64_t gain_ns) {
-    return ratio(gain_ns, figures.step_ns) >= kLeastShare;
+    return ratio(gain_ns, figures.step_ns) >= kWorthNaming;
   };
   report.headline.push_back(
       is_worth(best.front().part->gain_ns)

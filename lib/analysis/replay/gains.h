@@ -71,6 +71,4 @@ struct WhatIf {
   std::int64_t gain_ns(Repair::Kind kind) const;
 };
 
-inline constexpr double kWorthNaming = 0.01;  // part of a step
-
 }  // namespace traceloom

@@ -10,9 +10,6 @@ namespace traceloom {
 namespace {
 
 constexpr std::uint32_t kNoNode = std::numeric_limits<std::uint32_t>::max();
-// Work that begins so soon after other work may have waited for it: launches on a waiting stream
-// take some us.
-constexpr std::int64_t kSoon = 15'000;
 // A blocking call waits for one of so many pieces that were launched before it.
 constexpr std::size_t kMostBehind = 256;
 

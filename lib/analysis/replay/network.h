@@ -36,6 +36,10 @@
 
 namespace traceloom {
 
+// Work that begins so soon (in ns) after other work may have waited for it: launches on a waiting
+// stream take some us. What a piece keeps beyond it is no latency.
+inline constexpr std::int64_t kSoon = 15'000;
+
 enum class MomentKind : std::uint8_t {
   start,    // a slot of the step before, or the recorded begin of the first step
   host,     // the host's own time since the last moment

@@ -25,8 +25,7 @@ constexpr std::size_t kMostOfKind = 8;
 constexpr std::size_t kMostInPairs = 5;
 constexpr std::size_t kMostKernels = 5;
 constexpr double kKernelChange = -0.2;
-constexpr std::int64_t kLongGap = 15'000;  // ns; shorter ones are latencies
-constexpr double kMuch = 0.10;             // of a step
+constexpr double kMuch = 0.10;  // of a step
 // A candidate's work is longer than that of the others by this part of the step.
 constexpr double kLeastExcess = 0.002;
 
@@ -473,7 +472,7 @@ class WhatIfFinder {
     for (std::size_t i = 0; i < has_effect_.size(); ++i)
       has_effect_[i] = has_effect_[i] || !repair.durations({{request_.set[i]}}).empty();
     for (const NetworkNode& node : network.nodes)
-      if (node.kept_ns > kLongGap) unexplained_ns_ += node.kept_ns;
+      if (node.kept_ns > kSoon) unexplained_ns_ += node.kept_ns;
     const std::vector<PathPiece> path = replay.path(network, job_);
     for (const PathPiece& piece : path) found_.path_ns[piece.what] += length_ns(piece.time);
     if (request_.path_only) found_.path.insert(found_.path.end(), path.rbegin(), path.rend());

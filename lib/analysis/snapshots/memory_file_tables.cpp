@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kPlacesForPeople = 20;
 constexpr std::size_t kHoldersNamed = 3;
 constexpr std::size_t kOomLines = 3;
-constexpr std::int64_t kWorthNaming = 100;  // parts of a peak: a smaller leak a step is no news
+constexpr std::int64_t kSmallestLeak = 100;  // parts of a peak: a smaller leak a step is no news
 
 // A device of a snapshot. The list is sorted: devices that ran out of memory come first, then the
 // highest peaks.
@@ -417,7 +417,7 @@ std::string peak_line(const Devices& devices) {
     line += fmt::format("; {} holds {} of it", memory.places.front().place,
                         percent_words(memory.places.front().at_peak, memory.peak.requested));
   for (const MemoryLeak& leak : memory.leaks)
-    if (leak.bytes_per_step > memory.peak.requested / kWorthNaming / kWorthNaming) {
+    if (leak.bytes_per_step > memory.peak.requested / kSmallestLeak / kSmallestLeak) {
       line += fmt::format("; {} keeps {} a step", leak.place, bytes_words(leak.bytes_per_step));
       break;
     }

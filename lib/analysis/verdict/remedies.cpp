@@ -317,9 +317,9 @@ StepShare bubble_gain(const Verdict& verdict, const Findings& found) {
 std::vector<Remedy> remedies_of(const Verdict& verdict, const Findings& found) {
   std::vector<Remedy> remedies;
   for (const Limit limit : kAllOf<Limit>)
-    if (limit != Limit::inconclusive && verdict.gains[limit].share() >= kLeastGain)
+    if (limit != Limit::inconclusive && verdict.gains[limit].share() >= kWorthNaming)
       remedies.push_back(remedy_of(limit, verdict, found));
-  if (verdict.waits_for_stages && bubble_gain(verdict, found).share() >= kLeastGain)
+  if (verdict.waits_for_stages && bubble_gain(verdict, found).share() >= kWorthNaming)
     remedies.push_back({.limit = Limit::communication,
                         .text = "more micro-batches, or stages that take as long as each other",
                         .see = "comm",

@@ -250,7 +250,7 @@ Limit find_largest(const Gains& gains) {
   const auto weight = [&](Limit limit) { return gains[limit].share() * gain_weight(limit); };
   Limit largest = Limit::inconclusive;
   for (const Limit limit : kAllOf<Limit>)
-    if (limit != Limit::inconclusive && gains[limit].share() >= kLeastGain &&
+    if (limit != Limit::inconclusive && gains[limit].share() >= kWorthNaming &&
         (largest == Limit::inconclusive || weight(limit) > weight(largest)))
       largest = limit;
   return largest;
@@ -429,7 +429,7 @@ bool is_one_of_some(const Run& run, const StepBasis& basis) {
 // True if the limit, whose time is that of the role, may be the verdict. Only then does advice look
 // at kernels, or ask whether there are gradients.
 bool may_be(const StepBasis& basis, Role role) {
-  return basis.part({role}).share() >= kLeastGain;
+  return basis.part({role}).share() >= kWorthNaming;
 }
 
 // Counts the events of which each share is the time; steps, if it is not the time of events.

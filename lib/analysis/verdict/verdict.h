@@ -109,8 +109,6 @@ constexpr const LimitRow& row_of(Limit limit) {
 constexpr std::string_view limit_name(Limit limit) {
   return row_of(limit).name;
 }
-// A gain below this share of the steps is no remedy, and no verdict.
-inline constexpr double kLeastGain = 0.01;
 // A wait can be gone, but work can only be faster: among the limits that may be the verdict,
 // computing stands with half of its gain, as if that kernel took half the time.
 constexpr double gain_weight(Limit limit) {
@@ -204,7 +202,7 @@ struct Verdict {
 
   // The time of the steps that would be saved at most without the limit.
   ByLimit<StepShare> gains;
-  std::vector<Remedy> remedies;  // by gain, the largest first; none below kLeastGain
+  std::vector<Remedy> remedies;  // by gain, the largest first; none below kWorthNaming
   std::string next;              // what to do or record next, with a command
 
   std::vector<std::string> evidence;

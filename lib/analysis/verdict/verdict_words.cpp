@@ -69,13 +69,13 @@ void add_parts(const Verdict& verdict, const Findings& found, std::vector<std::s
 void add_delay_lines(const Verdict& verdict, const Findings& found,
                      std::vector<std::string>& evidence) {
   const StepShare& late = verdict.delays[Limit::data_loading];
-  if (late.share() >= kLeastGain)
+  if (late.share() >= kWorthNaming)
     evidence.push_back(
         fmt::format("late data: the rank whose data comes last, one or another, "
                     "waits {} a step ({})",
                     format_duration(late.ns), percent_text(late)));
   const Straggler& straggler = found.straggler;
-  if (found.oddest && verdict.gains[Limit::straggler].share() >= kLeastGain)
+  if (found.oddest && verdict.gains[Limit::straggler].share() >= kWorthNaming)
     evidence.push_back(found.job->words(*found.oddest) +
                        ", by a replay of all ranks; see trace-stats what-if");
   // What a stage, a link or a group causes is nothing that single ranks do.
@@ -85,7 +85,7 @@ void add_delay_lines(const Verdict& verdict, const Findings& found,
                                    format_duration(straggler.changing_ns)));
   else if (straggler.candidates.empty() && straggler.cause == StragglerCause::none &&
            straggler.measured_ns > 0 && verdict.waiting_in == Limit::communication &&
-           verdict.waiting.share() >= kLeastGain)
+           verdict.waiting.share() >= kWorthNaming)
     evidence.push_back(fmt::format(
         "no rank alone holds up the others by more than {} a step; see trace-stats stragglers",
         format_duration(straggler.measured_ns)));
