@@ -1,6 +1,7 @@
 #include "analysis/snapshots/memory_files.h"
 
 #include "base/problems.h"
+#include "identity/ranks/ranks.h"
 #include "memory/pickle.h"
 #include "support/pickle_text.h"
 #include "support/report_cells.h"
@@ -44,13 +45,14 @@ using Lines = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("memory files: the rank in a name") {
-  CHECK(rank_in_name("a/cuda_alloc_rank_12.training_step.2.end.pickle") == 12);
-  CHECK(rank_in_name("rank0.4.memory_snapshot.pickle") == 0);
-  CHECK(rank_in_name("snapshot_oom_rank-3_full.pickle") == 3);
-  CHECK(rank_in_name("snapshot_7.pickle") == 7);
-  CHECK(rank_in_name("rank7/ranks_8.pickle") == 8);
-  CHECK_FALSE(rank_in_name("rank7/memory.pickle").has_value());
-  CHECK_FALSE(rank_in_name("node1_Nov_29_18_44_44.pickle").has_value());
+  using Ranks = std::vector<std::optional<std::int64_t>>;
+  CHECK(ranks_in_names({"a/cuda_alloc_rank_12.training_step.2.end.pickle"}) == Ranks{12});
+  CHECK(ranks_in_names({"rank0.4.memory_snapshot.pickle"}) == Ranks{0});
+  CHECK(ranks_in_names({"snapshot_oom_rank-3_full.pickle"}) == Ranks{3});
+  CHECK(ranks_in_names({"snapshot_1.pickle", "snapshot_0.pickle"}) == Ranks{1, 0});
+  CHECK(ranks_in_names({"rank_7/memory.pickle", "rank_8/memory.pickle"}) == Ranks{7, 8});
+  CHECK(ranks_in_names({"rank7/memory.pickle"}) == Ranks{std::nullopt});
+  CHECK(ranks_in_names({"node1_Nov_29_18_44_44.pickle"}) == Ranks{std::nullopt});
 }
 
 TEST_CASE(

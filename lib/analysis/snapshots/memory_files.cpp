@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "base/problems.h"
 #include "base/units.h"
+#include "identity/ranks/ranks.h"
 #include "input/byte_source.h"
 #include "memory/pickle.h"
 #include "run/run.h"
@@ -18,16 +19,6 @@ namespace {
 
 constexpr std::size_t kMostText = std::size_t{1} << 30;
 
-std::string_view file_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
-std::optional<std::int64_t> number_at(std::string_view text, std::size_t at) {
-  std::size_t end = at;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  return at < text.size() ? whole_number<std::int64_t>(text.substr(at, end - at)) : std::nullopt;
-}
-
 // A file gives one element of one of the lists, or an error.
 struct ReadFile {
   MemoryFiles files;
@@ -37,7 +28,8 @@ struct ReadFile {
 // "cuda_alloc_rank_0.training_step.2.end.pickle": the function and iteration, and which end.
 void read_name(SnapshotFile& file) {
   std::vector<std::string_view> parts;
-  std::string_view name = file_name(file.path);
+  std::string_view name = file.path;
+  name.remove_prefix(name.rfind('/') + 1);
   for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
     parts.push_back(name.substr(0, dot));
     name.remove_prefix(dot + 1);
@@ -101,10 +93,6 @@ void read_one(const OtherFile& found, MemoryFiles& files) {
   }
 }
 
-std::optional<std::int64_t> known_rank(const OtherFile& file) {
-  return file.forced_rank ? file.forced_rank : rank_in_name(file.path);
-}
-
 template <class List>
 void move_all(List& from, List& to) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
@@ -112,28 +100,16 @@ void move_all(List& from, List& to) {
 
 }  // namespace
 
-std::optional<std::int64_t> rank_in_name(std::string_view path) {
-  const std::string name = to_lower(file_name(path));
-  constexpr std::string_view kRank = "rank";
-  for (std::size_t at = name.find(kRank); at != std::string::npos; at = name.find(kRank, at + 1)) {
-    const std::size_t digits = at + kRank.size();
-    const bool is_apart = digits < name.size() && is_any_of(name.substr(digits, 1), "_", "-");
-    if (const auto rank = number_at(name, digits + (is_apart ? 1 : 0))) return rank;
-  }
-  const std::string_view stem = std::string_view(name).substr(0, name.find('.'));
-  const std::size_t last = stem.rfind('_');
-  // "host_Nov_29_18_44_44" ends with a time.
-  if (last == std::string_view::npos || last == 0 || is_digit(stem[last - 1])) return std::nullopt;
-  return whole_number<std::int64_t>(stem.substr(last + 1));
-}
-
 MemoryFiles read_memory_files(const std::vector<OtherFile>& found, const MemoryReading& reading) {
   std::vector<OtherFile> files;
   MemoryFiles all;
   std::size_t guessed = 0;
+  std::vector<std::string> paths;
+  for (const OtherFile& file : found) paths.push_back(file.path);
+  const std::vector<std::optional<std::int64_t>> named = ranks_in_names(paths);
   for (std::size_t i = 0; i < found.size(); ++i) {
     files.push_back(found[i]);
-    const std::optional<std::int64_t> rank = known_rank(found[i]);
+    const std::optional<std::int64_t> rank = found[i].forced_rank ? found[i].forced_rank : named[i];
     if (!rank) ++guessed;
     // The rank of a file that does not say it is its place in the order of all files.
     files.back().forced_rank = rank.value_or(static_cast<std::int64_t>(i));

@@ -69,10 +69,6 @@ struct MemoryReading {
 // Throws Error for the first file that cannot be read, unless it keeps going.
 MemoryFiles read_memory_files(const std::vector<OtherFile>& files, const MemoryReading& reading);
 
-// Returns the rank in a name: after "rank", "rank_" or "rank-", otherwise the number after the last
-// "_" of its stem ("snapshot_3.pickle").
-std::optional<std::int64_t> rank_in_name(std::string_view path);
-
 struct MemoryFileOptions {
   // The number of the argument with the snapshots before; those after are the next one.
   std::optional<std::size_t> base = {};

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kSeparators = "-_. =:()[]";
-constexpr std::array<std::string_view, 6> kEndings{".gz", ".zst", ".json", ".trace", ".pt", ".log"};
+constexpr std::array<std::string_view, 7> kEndings{".gz", ".zst", ".json",  ".trace",
+                                                   ".pt", ".log", ".pickle"};
 // Seconds since 1970 have ten digits; no rank, epoch, batch or pid has that many.
 constexpr std::size_t kTimeStampDigits = 10;
 
@@ -21,9 +22,9 @@ constexpr std::size_t kTimeStampDigits = 10;
 constexpr std::string_view kRank = "rank";
 // The other styles, the strongest first. The empty one is a number without a word: "3_of_4", or a
 // name that is nothing but a number.
-constexpr std::array<std::string_view, 17> kStyles{
-    "",    "worker", "process", "r",  "gpu", "cuda",  "device",  "npu",     "xpu",
-    "hpu", "tpu",    "tp",      "dp", "pp",  "trace", "profile", "timeline"};
+constexpr std::array<std::string_view, 18> kStyles{
+    "",    "worker", "process", "r",  "gpu", "cuda",  "device",  "npu",      "xpu",
+    "hpu", "tpu",    "tp",      "dp", "pp",  "trace", "profile", "timeline", "snapshot"};
 // The number after one of these is a rank only where the numbers after the others are 0.
 constexpr std::array<std::string_view, 3> kGroups{"tp", "dp", "pp"};
 // A rank after one of these counts within a part of the job ("local_rank"), or counts no processes.
@@ -167,13 +168,13 @@ using NamedRanks = std::vector<std::optional<NamedRank>>;  // one an input
 
 // Returns the ranks that names call so: the file's, otherwise the nearest folder's if the folders
 // of the inputs have several.
-NamedRanks ranks_by_word(const std::vector<InputReading>& inputs) {
+NamedRanks ranks_by_word(const std::vector<std::string>& paths) {
   NamedRanks ranks;
   std::set<std::int64_t> of_folders;
-  for (const InputReading& file : inputs) {
+  for (const std::string& path : paths) {
     std::optional<NamedRank>& rank = ranks.emplace_back();
-    for (std::size_t number = 0; !rank && part_of(file.input.path, number); ++number)
-      rank = read_part(file.input.path, number, kRank);
+    for (std::size_t number = 0; !rank && part_of(path, number); ++number)
+      rank = read_part(path, number, kRank);
     if (rank && rank->is_of_folder) of_folders.insert(rank->rank);
   }
   for (std::optional<NamedRank>& rank : ranks)
@@ -184,13 +185,13 @@ NamedRanks ranks_by_word(const std::vector<InputReading>& inputs) {
 // Returns the ranks that a part of the paths gives in one style. It is empty if the numbers may be
 // those of hosts, batches or processes, or count from 1: names must differ in nothing else, and
 // most of the ranks from 0 on must be here.
-std::vector<NamedRank> ranks_by_style(const std::vector<InputReading>& inputs,
+std::vector<NamedRank> ranks_by_style(const std::vector<std::string>& paths,
                                       const std::vector<std::size_t>& files, std::size_t number,
                                       std::string_view style) {
   std::vector<NamedRank> ranks;
   std::set<std::int64_t> numbers;
   for (const std::size_t file : files) {
-    const std::optional<NamedRank> rank = read_part(inputs[file].input.path, number, style);
+    const std::optional<NamedRank> rank = read_part(paths[file], number, style);
     if (!rank || !numbers.insert(rank->rank).second) return {};
     ranks.push_back(*rank);
     if (rank->rest != ranks[0].rest || rank->world_size != ranks[0].world_size) return {};
@@ -200,12 +201,12 @@ std::vector<NamedRank> ranks_by_style(const std::vector<InputReading>& inputs,
 }
 
 // Adds the ranks of files without any other source, if their names agree.
-void add_ranks_by_style(const std::vector<InputReading>& inputs,
+void add_ranks_by_style(const std::vector<std::string>& paths,
                         const std::vector<std::size_t>& files, NamedRanks& ranks) {
   if (files.size() < 2) return;
-  for (std::size_t number = 0; part_of(inputs[files[0]].input.path, number); ++number)
+  for (std::size_t number = 0; part_of(paths[files[0]], number); ++number)
     for (const std::string_view style : kStyles) {
-      const std::vector<NamedRank> found = ranks_by_style(inputs, files, number, style);
+      const std::vector<NamedRank> found = ranks_by_style(paths, files, number, style);
       for (std::size_t i = 0; i < found.size(); ++i) ranks[files[i]] = found[i];
       if (!found.empty()) return;
     }
@@ -345,8 +346,22 @@ std::optional<std::int64_t> said_rank(const FileEvidence& evidence) {
   return std::nullopt;
 }
 
+std::vector<std::optional<std::int64_t>> ranks_in_names(const std::vector<std::string>& paths) {
+  NamedRanks named = ranks_by_word(paths);
+  std::vector<std::size_t> silent;
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    if (!named[i]) silent.push_back(i);
+  add_ranks_by_style(paths, silent, named);
+  std::vector<std::optional<std::int64_t>> ranks;
+  for (const std::optional<NamedRank>& one : named)
+    ranks.push_back(one ? std::optional(one->rank) : std::nullopt);
+  return ranks;
+}
+
 std::vector<FileRank> assign_ranks(const std::vector<InputReading>& files) {
-  NamedRanks named = ranks_by_word(files);
+  std::vector<std::string> paths;
+  for (const InputReading& file : files) paths.push_back(file.input.path);
+  NamedRanks named = ranks_by_word(paths);
   const auto claimed_by = [&](std::size_t i) {
     return claimed_rank(files[i].input, files[i].reading.evidence, named[i]);
   };
@@ -356,7 +371,7 @@ std::vector<FileRank> assign_ranks(const std::vector<InputReading>& files) {
     claimed.push_back(claimed_by(i));
     if (!claimed[i]) silent.push_back(i);
   }
-  add_ranks_by_style(files, silent, named);
+  add_ranks_by_style(paths, silent, named);
   for (const std::size_t i : silent) claimed[i] = claimed_by(i);
   std::set<std::int64_t> taken;
   for (const std::optional<FileRank>& file : claimed)
@@ -374,7 +389,7 @@ std::vector<FileRank> assign_ranks(const std::vector<InputReading>& files) {
     }
     FileRank& file = ranks.emplace_back(*std::move(claimed[i]));
     const bool has_rest = named[i] && !named[i]->is_of_folder;
-    file.cycle = has_rest ? named[i]->rest : cycle_of_name(files[i].input.path);
+    file.cycle = has_rest ? named[i]->rest : cycle_of_name(paths[i]);
     file.world_size = files[i].reading.evidence.world_size;
     if (!file.world_size && named[i]) file.world_size = named[i]->world_size;
   }

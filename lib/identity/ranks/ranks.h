@@ -75,4 +75,7 @@ std::optional<std::int64_t> said_rank(const FileEvidence& evidence);
 //    as the files (or than the size of the world).
 std::vector<FileRank> assign_ranks(const std::vector<InputReading>& files);
 
+// Returns the ranks that names give by these rules, for files of which nothing else is known.
+std::vector<std::optional<std::int64_t>> ranks_in_names(const std::vector<std::string>& paths);
+
 }  // namespace traceloom
