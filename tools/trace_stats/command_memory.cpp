@@ -84,6 +84,8 @@ void add_memory(CLI::App& app, Work& work) {
        .more_inputs = [arguments] { return sides(*arguments); }},
       [arguments](const Run& run) {
         const MemoryFiles files = read_memory_files(arguments->files, arguments->reading);
+        if (run.files.empty() && files.is_empty() && !files.errors.empty())
+          throw UsageError("none of the inputs can be read; " + files.errors.front());
         Answer answer{memory_report(run, files, arguments->options)};
         answer.is_loss = files.has_loss();
         return answer;

@@ -53,6 +53,9 @@ struct MemoryFiles {
   std::vector<std::string> errors;  // with keep_going: why files were left out
   std::vector<std::string> notes;   // files of a folder that hold no memory, and guessed ranks
 
+  bool is_empty() const {
+    return snapshots.empty() && reports.empty() && timelines.empty() && stats.empty();
+  }
   bool has_loss() const {
     return !errors.empty() || std::ranges::any_of(snapshots, [](const SnapshotFile& file) {
       return file.left_out > 0 || file.trailing_bytes > 0;
