@@ -127,7 +127,8 @@ TEST_CASE("bubbles: waiting is not known where the other ends of messages are no
   const ReportRow stage = rows_of(report, "stages").at(0);
   CHECK(share_in(stage, "bubble_share") == doctest::Approx(0.5));
   CHECK(cell_in(stage, "waiting_share") == Cell{});
-  CHECK(report.notes.front() ==
-        "100.0 % of the time in communication is in pieces of which the other ranks are not known: "
-        "they move data or wait, so the waiting is not known");
+  CHECK(
+      report.notes.front() ==
+      "100.0 % of the communication that no computing hides is in pieces of which the other ranks "
+      "are not known: they move data or wait, so the waiting is not known");
 }

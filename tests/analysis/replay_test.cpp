@@ -1,6 +1,7 @@
 // The replay of a job: what a repair would gain is what the same job takes when it is simulated
 // with that repair.
 #include "analysis/replay/what_if.h"
+#include "analysis/verdict/verdict.h"
 #include "support/long_times.h"
 #include "support/run_texts.h"
 #include "support/simulated_job.h"
@@ -190,6 +191,43 @@ TEST_CASE("what-if: partners that are missing in a step that is left out take no
   CHECK(found.refusal == "");
   CHECK(found.coverage == 1);
   CHECK(found.steps == 2);
+}
+
+TEST_CASE("what-if: without a mesh, the size of the world tells which ranks are missing") {
+  const SimulatedJob job = slow_rank_job();
+  const Run run = read_texts(job.files(R"("distributedInfo": {"world_size": 5})"));
+  CHECK(find_what_if(run, {}).refusal ==
+        "ranks 3-4 of the job are not in these traces, so what the others wait for is not known: "
+        "record all ranks");
+  // The late rank may be one of them, unless one that is here is late.
+  const LimitGate gate{Limit::straggler, 0.05, true};
+  CHECK(judge(gate, find_verdict(Findings(run))).answer == GateAnswer::fails);
+  SimulatedJob alike = job;
+  alike.program = [](int, int) -> Program {
+    return {{"kernel", "gemm", 30}, {"kernel", "ncclAllReduce", 5, "0"}};
+  };
+  const Run others = read_texts(alike.files(R"("distributedInfo": {"world_size": 5})"));
+  const GateResult unknown = judge(gate, find_verdict(Findings(others)));
+  CHECK(unknown.answer == GateAnswer::unknown);
+  CHECK(unknown.why ==
+        "gain:straggler cannot be measured: ranks of the job are not in these traces");
+}
+
+// Batches of different lengths: rank 0 is behind in every step, by a 30th of its differences.
+TEST_CASE("what-if: a rank that is as often faster as slower holds up nobody") {
+  const auto job = [](int shorter) {
+    return SimulatedJob{.ranks = 2, .steps = 5, .program = [=](int rank, int) -> Program {
+                          Program program;
+                          for (int i = 0; i < 4; ++i)
+                            program.push_back({"kernel", "gemm", i % 2 == rank ? 50 : shorter});
+                          if (rank == 0) program.push_back({"kernel", "gemm", 5});
+                          program.push_back({"kernel", "ncclAllReduce", 5, "0"});
+                          return program;
+                        }};
+  };
+  const WhatIf lengths = what_if(job(10));
+  REQUIRE(!lengths.singles.empty());
+  CHECK(lengths.odd().empty());
 }
 
 TEST_CASE("what-if: refuses a change of what is not there") {

@@ -317,7 +317,7 @@ TEST_CASE("stragglers: what cannot be compared is said") {
   some.erase(some.begin() + 1, some.begin() + 3);
   std::reverse(some.begin(), some.end());
   CHECK(stragglers_report(read_texts(some)).notes.at(0) ==
-        "no trace of ranks 1-2: the others may wait for one of these");
+        "no trace of ranks 1-2 of 4: the others may wait for one of these");
   const Report none = stragglers_report(read_texts({{"rank0.json", "[]"}, {"rank1.json", "[]"}}));
   CHECK(rows_of(none, "rows").empty());
 }

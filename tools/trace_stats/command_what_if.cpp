@@ -8,9 +8,21 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace traceloom {
 namespace {
+
+// Splits at ';', as the column --set of pairs has them, but not at '\;' in the name of a kernel.
+std::vector<std::string> changes_in(const std::string& text) {
+  std::vector<std::string> changes(1);
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == ';' && (i == 0 || text[i - 1] != '\\'))
+      changes.emplace_back();
+    else
+      changes.back() += text[i];
+  return changes;
+}
 
 void add_what_if(CLI::App& app, Work& work) {
   struct Settings {
@@ -31,7 +43,9 @@ void add_what_if(CLI::App& app, Work& work) {
        .takes_mesh = true},
       [settings](const Run& run) {
         WhatIfRequest request;
-        for (const std::string& text : settings->set) request.set.push_back(Repair::parse(text));
+        for (const std::string& text : settings->set)
+          for (const std::string& change : changes_in(text))
+            request.set.push_back(Repair::parse(change));
         return Answer{what_if_report(run, settings->coarse, request)};
       });
   command
@@ -42,7 +56,6 @@ void add_what_if(CLI::App& app, Work& work) {
                    "(dp, ep, ...). Repeat it for changes that are made together.")
       ->type_name("CHANGE")
       ->allow_extra_args(false)
-      ->delimiter(';')  // as the column --set of pairs has them
       ->take_all();
   command
       ->add_option_function<std::string>(

@@ -153,7 +153,10 @@ class BatchedGroup {
 // True if ranks that send leave before others come to receive, as long as clocks can show it.
 bool are_eager(const Run& run, const std::vector<Message>& messages) {
   constexpr std::size_t kLeastShare = 20;  // one of so many
-  if (!run.common_clock) return false;
+  const auto is_set = [](const RunFile& file) {
+    return file.clock_problems.count(Problem::clock_conflict) > 0;
+  };
+  if (!run.common_clock || std::ranges::any_of(run.files, is_set)) return false;
   const auto apart = std::ranges::count_if(messages, [](const Message& message) {
     return message.sent.end_ns <= message.received.start_ns;
   });

@@ -391,21 +391,35 @@ bool has_like(const Mesh& mesh, std::int64_t rank) {
   });
 }
 
+// True if these are the ranks of all stages and parts of one replica.
+bool is_replica(const Mesh& mesh, const std::set<std::int64_t>& ranks) {
+  const MeshPlace* const first = mesh.place_of(*ranks.begin());
+  return first != nullptr && mesh.data > 1 && std::ranges::all_of(mesh.places, [&](const auto& of) {
+           return ranks.contains(of.first) == (of.second.data == first->data);
+         });
+}
+
 // The ranks that hold up the job by a replay (WhatIf::odd()), whoever waits for whom in messages.
 // Returns nullopt if there are none.
 std::optional<Straggler> find_by_replay(const Comparison& all, const Mesh& mesh,
                                         const WhatIf& job) {
   Straggler found;
-  std::set<std::int64_t> ranks;
   const Gain* named = nullptr;
   const std::vector<Gain> odd = job.odd();
+  const auto ranks_in = [](const Gain& gain) {
+    std::set<std::int64_t> ranks;
+    for (const Repair& repair : gain.repairs)
+      if (repair.kind == Repair::Kind::rank) ranks.insert(repair.ranks.front());
+    return ranks;
+  };
+  // A gain of ranks alone goes before one that has a stage or a link in it.
+  const auto order = [&](const Gain& gain) {
+    return std::pair(ranks_in(gain).size() == gain.repairs.size(), gain.repairs.size());
+  };
   for (const Gain& one : odd)
-    for (const Repair& repair : one.repairs) {
-      if (repair.kind != Repair::Kind::rank) continue;
-      ranks.insert(repair.ranks.front());
-      if (named == nullptr || one.repairs.size() > named->repairs.size()) named = &one;
-    }
+    if (!ranks_in(one).empty() && (named == nullptr || order(one) > order(*named))) named = &one;
   if (named == nullptr) return std::nullopt;
+  const std::set<std::int64_t> ranks = ranks_in(*named);
   found.candidates.assign(ranks.begin(), ranks.end());
   found.is_gain = true;
   found.delay_ns = named->gain_ns;
@@ -420,14 +434,15 @@ std::optional<Straggler> find_by_replay(const Comparison& all, const Mesh& mesh,
   if (ranks.size() > 1) {
     found.cause = StragglerCause::inconclusive;
     found.each_of_them = true;
-    found.why = "each is slower than those like it";
+    found.why = is_replica(mesh, ranks) ? "they are all of one replica, whose batches may be longer"
+                                        : "each is slower than those like it";
     return found;
   }
   std::size_t place = 0;
   const RankWaits like = waits_among_like(all, mesh, *ranks.begin(), place);
   explain(all.run, all.roles, like, place, found);
   const bool is_sporadic = found.pattern == DelayPattern::sporadic;
-  name(found, is_sporadic ? "low" : confidence_of(all.waits));
+  name(found, is_sporadic || all.waits.steps.size() < kFewSteps ? "low" : confidence_of(all.waits));
   return found;
 }
 

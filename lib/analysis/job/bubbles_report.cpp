@@ -65,6 +65,7 @@ struct LinkRow {
   std::int64_t transfer_ns = 0;
   std::int64_t wait_ns = 0;  // of both ends
   bool inferred = false;
+  bool is_eager = false;  // the receiver sees only the copy out of its buffer
 
   void add(const Message& message) {
     ++count;
@@ -74,6 +75,7 @@ struct LinkRow {
       add_to(wait_ns,
              std::max<std::int64_t>(part->end_ns - part->start_ns - message.transfer_ns, 0));
     inferred = inferred || message.is_inferred;
+    is_eager = is_eager || message.is_eager;
   }
 };
 
@@ -105,7 +107,8 @@ Table links_table(const Run& run, const Mesh& mesh) {
       {"mean_wait_ns", "Waiting", duration, [](auto& of) { return of.wait_ns / of.count; }},
       {"gbps", "GB/s", number,
        [](auto& of) {
-         return cell_if(of.bytes > 0 && of.transfer_ns > 0, ratio(of.bytes, of.transfer_ns));
+         return cell_if(of.bytes > 0 && of.transfer_ns > 0 && !of.is_eager,
+                        ratio(of.bytes, of.transfer_ns));
        }},
       {"is_inferred", "Inferred", flag, few, &Row::inferred},
   };
@@ -139,10 +142,10 @@ std::string parts_line(const Bubbles& found) {
 
 void note_unknown(const Bubbles& found, Report& report) {
   if (!found.all.waiting_share())
-    report.notes.push_back(
-        fmt::format("{} of the time in communication is in pieces of which the other ranks are not "
-                    "known: they move data or wait, so the waiting is not known",
-                    percent(found.all.unknown_share())));
+    report.notes.push_back(fmt::format(
+        "{} of the communication that no computing hides is in pieces of which the other "
+        "ranks are not known: they move data or wait, so the waiting is not known",
+        percent(found.all.unknown_share())));
 }
 
 std::string totals_json(const Bubbles& found) {

@@ -59,7 +59,7 @@ Table path_table(const WhatIf& found) {
                                               }}});
 }
 
-std::string headline(const WhatIf& found) {
+std::string headline(const WhatIf& found, std::size_t ranks) {
   if (!found.refusal.empty()) return "Cannot tell: " + found.refusal + ".";
   if (!found.asked.empty()) return "If changed: " + found.words(found.asked.front()) + ".";
   const std::string most =
@@ -70,10 +70,11 @@ std::string headline(const WhatIf& found) {
     return fmt::format("The most by {}: {}.",
                        odd.front().repairs.size() == 1 ? "one repair" : "several repairs",
                        found.words(odd.front()));
+  if (ranks == 1 && !found.singles.empty())
+    return fmt::format("The most of all: {}.", found.words(found.singles.front()));
   return fmt::format(
-      "No rank, stage, link or group, and no two of them, hold up the job by 1 % of its step "
-      "beyond "
-      "those like them{}.",
+      "No rank, stage, link or group, and no two of them, steadily hold up the job by 1 % of its "
+      "step beyond those like them{}.",
       most);
 }
 
@@ -82,7 +83,8 @@ std::string headline(const WhatIf& found) {
 Report replay_report(const Run& run, const WhatIfRequest& request) {
   const WhatIf found = request.set.empty() ? find_job_gains(run) : find_what_if(run, request);
   Report report("what-if", run);
-  report.headline.push_back(headline(found));
+  report.headline.push_back(headline(found, run.ranks.size()));
+  report.is_unknown = !request.set.empty() && !found.refusal.empty();
   report.values.emplace_back("answer", json_object([&](JsonWriter& json) {
                                json.member("refusal", found.refusal);
                                json.member("steps", found.steps);

@@ -18,6 +18,8 @@ namespace {
 
 using Ranks = std::vector<std::int64_t>;
 
+constexpr std::int64_t kMostRanks = std::int64_t{1} << 20;
+
 // The axes whose sizes make the world, in the order in which Megatron numbers ranks.
 constexpr Axis kFactors[] = {Axis::tensor, Axis::context, Axis::data, Axis::pipeline};
 
@@ -85,7 +87,6 @@ class MeshMaker {
   Mesh make() {
     mesh_.world = found_.world;
     place_by_rows();
-    constexpr std::int64_t kMostRanks = std::int64_t{1} << 20;
     if (!mesh_.places.empty())
       check_product();
     else if (mesh_.world > kMostRanks)
@@ -154,7 +155,13 @@ class MeshMaker {
     for (std::int64_t rank = 0; rank < mesh_.world; ++rank)
       mesh_.places[rank] = place_by(digits, rank);
     mesh_.source = "--mesh";
-    for (DescribedGroup& group : found_.groups) group.axis = axis_along(group);
+    for (DescribedGroup& group : found_.groups) {
+      const Axis said = std::exchange(group.axis, axis_along(group));
+      if (group.is_described && said != group.axis && std::ranges::count(kFactors, said) > 0 &&
+          mesh_.doubts.empty())
+        mesh_.doubts.push_back(fmt::format("--mesh makes {} of the group '{}'",
+                                           to_string(group.axis), group.description));
+    }
   }
 
   // Returns the one axis along which the members of a group differ.
@@ -358,7 +365,12 @@ class MeshMaker {
       known.insert(file.ranks.begin(), file.ranks.end());
       if (file.rank) known.insert(*file.rank);
     }
-    for (const auto& [rank, place] : mesh_.places)
+    Ranks all;
+    for (const auto& [rank, place] : mesh_.places) all.push_back(rank);
+    // Without places all that the files tell is how many there are.
+    if (all.empty() && mesh_.world <= kMostRanks)
+      for (std::int64_t rank = 0; rank < mesh_.world; ++rank) all.push_back(rank);
+    for (const std::int64_t rank : all)
       if (!known.contains(rank)) mesh_.missing.push_back(rank);
   }
 

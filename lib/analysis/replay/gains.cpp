@@ -84,14 +84,16 @@ std::vector<Gain> WhatIf::odd() const {
   std::vector<Gain> found;
   std::vector<Gain> sporadic;
   for (const Gain& single : singles) {
-    if (!single.repairs.front().is_like_others() || !is_much(single.gain_ns)) continue;
+    if (!single.repairs.front().is_like_others() || single.varies || !is_much(single.gain_ns))
+      continue;
     if (is_steady(single))
       found.push_back(single);
     else if (single.steps_share * static_cast<double>(steps) >= 1.5)
       sporadic.push_back(single);
   }
   for (const Gain& pair : pairs)
-    if (is_steady(pair) && is_much(pair.gain_ns - best_alone_ns(pair))) found.push_back(pair);
+    if (!pair.varies && is_steady(pair) && is_much(pair.gain_ns - best_alone_ns(pair)))
+      found.push_back(pair);
   if (found.empty() && sporadic.size() == 1) return sporadic;
   std::ranges::stable_sort(found, std::greater(), &Gain::gain_ns);
   return found;

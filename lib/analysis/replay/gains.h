@@ -24,7 +24,12 @@ struct Gain {
   // times instead of their median, and what the replay without repairs is off.
   std::int64_t least_ns = 0;
   std::int64_t most_ns = 0;
-  double steps_share = 0;  // of the steps, those that become shorter by a tenth
+  std::int64_t often_ns = 0;  // three quarters of the steps gain at least that
+  double steps_share = 0;     // of the steps, those that become shorter by a tenth
+  // A rank in it is as often faster than those like it as slower, as batches of different lengths
+  // make it: less than half of the differences of its pieces (of few steps 80 %) remains in their
+  // sum.
+  bool varies = false;
 
   // Return Repair::whom(), words() and text() of all repairs; ranks are named together.
   std::string whom() const;
@@ -55,13 +60,14 @@ struct WhatIf {
   // not mostly the host's, whose waits may not be recorded.
   std::string doubt() const;
   // Returns what holds up the job beyond those like it, by gain; nothing if there is a doubt:
-  // 1. each rank, stage, link and group that gains 1 % of the step, and half of that at the least:
-  //    where chance decides who is last, the least is next to nothing;
+  // 1. each rank, stage, link and group that gains 1 % of the step, and half of that in three
+  //    quarters of the steps: where chance decides who is last, that is next to nothing; no rank
+  //    that `varies`;
   // 2. each of `pairs` that gains 1 % more than each alone, as two slow ranks of different stages
   //    do;
   // 3. without these, the only one that gains 1 % in the mean and 10 % of at least two steps.
   std::vector<Gain> odd() const;
-  bool is_steady(const Gain& gain) const { return 2 * gain.least_ns >= gain.gain_ns; }
+  bool is_steady(const Gain& gain) const { return 2 * gain.often_ns >= gain.gain_ns; }
   // Returns "rank 5 like the others of its stage would gain 11.8 ms of 64.5 ms a step (18.3 %; 11.7
   // ms to 12.0 ms)".
   std::string words(const Gain& gain) const;

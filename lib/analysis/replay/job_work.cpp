@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace traceloom {
@@ -83,8 +84,8 @@ RankWork find_work(const Run& run, const RankEvents& rank) {
 }
 
 // Gives eager messages the time from the begin of their send until they are there, which shows only
-// where the receiver waited for it: longer than the copy out of the buffer takes. Others get the
-// median of their link.
+// where the receiver waited for it: it came before the sender had gone on, so that nothing can have
+// been there. Others get the median of their link.
 void time_eager(const std::vector<Message>& messages, std::vector<Meeting>& meetings) {
   struct Link {
     std::int64_t copy_ns = std::numeric_limits<std::int64_t>::max();
@@ -104,7 +105,7 @@ void time_eager(const std::vector<Message>& messages, std::vector<Meeting>& meet
   each([](Meeting& meeting, const Message& one, Link& link, std::int64_t ns) {
     meeting.copy_ns = link.copy_ns;
     meeting.transfer_ns = 0;
-    if (ns * 2 < link.copy_ns * 3) return;
+    if (one.received.start_ns >= one.sent.end_ns || ns * 2 < link.copy_ns * 3) return;
     meeting.transfer_ns = std::max<std::int64_t>(one.received.end_ns - one.sent.start_ns, 0);
     link.times_ns.push_back(meeting.transfer_ns);
   });
@@ -260,6 +261,17 @@ std::int64_t all_ns(const Run& run, const JobWork& job) {
   return sum_ns;
 }
 
+// The ranks of the files that the run does not hold.
+std::set<std::int64_t> left_out_ranks(const Run& run) {
+  std::set<std::int64_t> ranks;
+  for (const RunFile& file : run.files) {
+    ranks.insert(file.ranks.begin(), file.ranks.end());
+    if (file.rank) ranks.insert(*file.rank);
+  }
+  for (const RankEvents& rank : run.ranks) ranks.erase(rank.rank);
+  return ranks;
+}
+
 }  // namespace
 
 JobWork::JobWork(const Run& run) : steps(shared_steps(run)), parts(run.ranks.size()) {
@@ -314,9 +326,11 @@ std::string find_refusal(const Run& run, const JobWork& job) {
   if (!mesh.missing.empty())
     return fmt::format(
         "{} of the job {} not in these traces, so what the others wait for is not known: record "
-        "all "
-        "ranks",
+        "all ranks",
         ranks_words(mesh.missing, RankStyle::sentence), plural(mesh.missing.size(), "is", "are"));
+  if (const std::set<std::int64_t> left = left_out_ranks(run); !left.empty())
+    return fmt::format("{} {} left out by --rank, so what the others wait for is not known",
+                       ranks_words(left, RankStyle::sentence), plural(left.size(), "is", "are"));
   if (job.coverage() < kLeastCoverage)
     return fmt::format(
         "the partners of {:.1f} % of the time in communication are not known (most "

@@ -199,6 +199,7 @@ class StepRepair {
 struct Survey {
   std::map<std::uint32_t, std::int64_t> ranks;   // index
   std::map<std::uint32_t, std::int64_t> least;   // of a step, by rank
+  std::map<std::uint32_t, std::int64_t> apart;   // differences of its pieces, of either sign
   std::map<std::uint32_t, std::int64_t> across;  // beyond the other stages, by rank
   std::map<std::uint32_t, std::int64_t> links;   // number in JobWork
   std::map<std::uint32_t, std::int64_t> groups;  // likewise
@@ -213,11 +214,11 @@ struct Survey {
     std::map<std::uint32_t, std::int64_t> before = ranks;
     for (std::uint32_t rank = 0; rank < facts.stages.size(); ++rank)
       if (const StepLikes::HostTime& host = likes.host_of(rank); host.mates.median_ns != kNotGiven)
-        ranks[rank] += host.own_ns - host.mates.median_ns;
+        add_own(rank, host.own_ns - host.mates.median_ns);
     for (std::uint32_t i = 0; i < network.nodes.size(); ++i) {
       const NetworkNode& node = network.nodes[i];
       const auto excess = [&](const LikeTimes& like) { return node.duration_ns - like.median_ns; };
-      if (const LikeTimes* const like = likes.of_mates(i)) ranks[node.rank] += excess(*like);
+      if (const LikeTimes* const like = likes.of_mates(i)) add_own(node.rank, excess(*like));
       if (const LikeTimes* const like = likes.of_stages(i)) across[node.rank] += excess(*like);
       if (node.kind == MomentKind::compute) {
         if (kernels.size() <= node.label) kernels.resize(node.label + 1);
@@ -237,6 +238,17 @@ struct Survey {
       found->second = std::min(found->second, own_ns);
     }
     ++steps;
+  }
+  void add_own(std::uint32_t rank, std::int64_t excess_ns) {
+    ranks[rank] += excess_ns;
+    apart[rank] += std::abs(excess_ns);
+  }
+  // The fewer steps, the more often chance leaves much of the differences in the sum.
+  bool varies(std::uint32_t rank) const {
+    constexpr std::int64_t kFewSteps = 4;
+    const auto found = ranks.find(rank);
+    return found != ranks.end() &&
+           ratio(found->second, apart.at(rank)) < (steps < kFewSteps ? 0.8 : 0.5);
   }
   // True if a rank has at least half of its mean excess in each step: chance makes no such ranks.
   bool is_steady(std::uint32_t rank) const { return 2 * least.at(rank) >= ranks.at(rank) / steps; }
@@ -390,6 +402,7 @@ class GainMaker {
     gain.steps_share = ratio(much, static_cast<std::int64_t>(steps.size()));
     std::ranges::sort(each);
     const std::int64_t residual_ns = std::abs(sum(base_) - recorded_ns_) / count();
+    gain.often_ns = each[(each.size() - 1) / 4] - residual_ns;
     gain.least_ns = std::min(each[(each.size() - 1) / 4], gain.gain_ns - residual_ns);
     gain.most_ns =
         std::max(each[each.size() - 1 - (each.size() - 1) / 4], gain.gain_ns + residual_ns);
@@ -517,6 +530,10 @@ class WhatIfFinder {
       Gain gain = gains.make(scenarios_[i], times[i]);
       if (is_like_others(scenarios_[i]))
         for (int n = 0; n < 2; ++n) gains.widen(gain, times[variant++]);
+      gain.varies = std::ranges::any_of(gain.repairs, [&](const Repair& repair) {
+        return repair.kind == Kind::rank &&
+               survey_.varies(replays_.facts().rank_numbers.at(repair.ranks.front()));
+      });
       if (i == without_kernel_) {
         found_.longest_kernel_ns = std::max<std::int64_t>(gain.gain_ns, 0);
         continue;

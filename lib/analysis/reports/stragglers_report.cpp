@@ -110,13 +110,11 @@ void note_left_out(const Run& run, const RankWaits& waits, Report& report) {
   notes.append_to(report);
 }
 
-void note_missing_ranks(const Run& run, Report& report) {
-  for (const RunFile& file : run.files)
-    if (const std::uint64_t missing = file.clock_problems.count(Problem::missing_rank); missing > 0)
-      report.notes.push_back(fmt::format("no trace of {} {}: the others may wait for {}",
-                                         plural(missing, "rank"),
-                                         file.clock_problems.explanation(Problem::missing_rank),
-                                         plural(missing, "it", "one of these")));
+void note_missing_ranks(const Mesh& mesh, Report& report) {
+  if (!mesh.missing.empty())
+    report.notes.push_back(fmt::format("no trace of {} of {}: the others may wait for {}",
+                                       ranks_words(mesh.missing, RankStyle::sentence), mesh.world,
+                                       plural(mesh.missing.size(), "it", "one of these")));
 }
 
 }  // namespace
@@ -133,12 +131,13 @@ Report stragglers_report(const Run& run) {
     const WhatIf& job = find_job_gains(run);
     for (const Gain& gain : job.odd())
       if (std::string words = job.words(gain); words != found.gain_words)
-        report.notes.push_back(std::move(words));
+        (found.candidates.empty() ? report.headline : report.notes)
+            .push_back(fmt::format("If repaired: {}.", words));
   }
   report.tables.push_back({"rows", "", rows_table(waits, roles)});
   note_meetings(waits, report);
   note_left_out(run, waits, report);
-  note_missing_ranks(run, report);
+  note_missing_ranks(mesh, report);
   note_phase(run, roles, report);
   note_missing(run, report);
   return report;

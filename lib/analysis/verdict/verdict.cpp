@@ -102,7 +102,13 @@ void find_waiting(Verdict& verdict, const Findings& found) {
 
 std::string_view why_nobody_is_late(const Findings& found) {
   const RankWaits& waits = found.waits;
+  const Straggler& straggler = found.straggler;
   if (found.roles.size() < 2) return "one rank only, which is compared with nobody";
+  if (straggler.candidates.empty() && straggler.cause == StragglerCause::inconclusive &&
+      !straggler.why.empty())
+    return straggler.why;
+  if (straggler.candidates.empty() && found.lacks_ranks())
+    return "ranks of the job are not in these traces";
   if (waits.steps.empty()) return "the ranks have no step in common";
   if (waits.kind == MeetingKind::none)
     return "the traces do not show where ranks wait for each other";
@@ -179,7 +185,7 @@ std::int64_t largest_part_ns(const Findings& found, std::int64_t compute_ns) {
 
 // Takes the gains of the job by replay. Gaps of single devices gain no more than no time between
 // launches would.
-void take_job_gains(const Findings& found, std::int64_t compute_ns, Gains& gains) {
+void take_job_gains(const Findings& found, Gains& gains) {
   const WhatIf& job = *found.job;
   const auto of_job = [&](std::int64_t ns) {
     const double part = ratio(std::max<std::int64_t>(ns, 0), job.step_ns);
@@ -193,8 +199,7 @@ void take_job_gains(const Findings& found, std::int64_t compute_ns, Gains& gains
   gains[Limit::data_loading] = of_job(job.gain_ns(Repair::Kind::loader));
   gains[Limit::communication] = of_job(job.gain_ns(Repair::Kind::communication));
   gains[Limit::straggler] = of_job(found.oddest ? found.oddest->gain_ns : 0);
-  gains[Limit::compute] = found.basis.share(largest_part_ns(found, compute_ns));
-  cap(Limit::compute, job.longest_kernel_ns);
+  gains[Limit::compute] = of_job(job.longest_kernel_ns);
   for (const Limit limit : kGapLimits) cap(limit, job.gain_ns(Repair::Kind::launch));
 }
 
@@ -227,7 +232,7 @@ Gains find_gains(const Verdict& verdict, const Findings& found, std::int64_t com
   if (found.straggler.cause == StragglerCause::compute ||
       found.straggler.cause == StragglerCause::slower_device)
     compute.ns = std::max<std::int64_t>(compute.ns - gains[Limit::straggler].ns, 0);
-  if (found.job != nullptr) take_job_gains(found, compute_ns, gains);
+  if (found.job != nullptr) take_job_gains(found, gains);
   return gains;
 }
 
@@ -256,8 +261,12 @@ Limit find_largest(const Gains& gains) {
   return largest;
 }
 
-// What is the fault of one rank, stage, link or group counts for it alone.
+// What is the fault of one rank, stage, link or group counts for it alone. Computing counts with
+// what a mean rank spends on the kernel: without it all waiting behind it would be gone, too, but
+// it only becomes faster.
 Limit choose_for_job(Gains gains, const Findings& found) {
+  StepShare& compute = gains[Limit::compute];
+  compute.ns = std::min(compute.ns, largest_part_ns(found, found.account[AccountRow::kernel].ns));
   if (found.oddest)
     for (const Repair& repair : found.oddest->repairs) {
       const bool computes = repair.kind == Repair::Kind::stage || repair.kind == Repair::Kind::rank;
