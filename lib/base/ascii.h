@@ -75,9 +75,10 @@ bool any_part(std::string_view list, const IsWanted& is_wanted) {
 // is_any_of(): whether a text is one of some words.
 //
 //   is_any_of(category, "kernel", "gpu_memcpy")
+// The lengths of the words are constants, so that hardly one is looked at.
 template <typename... Words>
-bool is_any_of(std::string_view text, const Words&... words) {
-  return ((text == words) || ...);
+[[gnu::always_inline]] inline bool is_any_of(std::string_view text, const Words&... words) {
+  return ((text == std::string_view(words)) || ...);
 }
 
 // same_text(): whether two texts are equal, for short ones without a call.
