@@ -243,7 +243,7 @@ RankDevices measure_rank(const Run& run, const RankEvents& rank) {
   return found;
 }
 
-RankDevices measure_all(const Run& run) {
+RankDevices measure_ranks(const Run& run) {
   RankDevices all;
   for_each_rank<RankDevices>(
       run, all_ranks(run), [&](std::size_t rank) { return measure_rank(run, run.ranks[rank]); },
@@ -255,6 +255,10 @@ RankDevices measure_all(const Run& run) {
   return all;
 }
 
+const RankDevices& measure_all(const Run& run) {
+  return run.memo.get<RankDevices>([&] { return measure_ranks(run); });
+}
+
 }  // namespace
 
 std::vector<DeviceTimes> device_times(const Run& run) {
@@ -263,7 +267,7 @@ std::vector<DeviceTimes> device_times(const Run& run) {
 
 Report gpu_report(const Run& run) {
   Report report("gpu", run);
-  const RankDevices found = measure_all(run);
+  const RankDevices& found = measure_all(run);
   Table table = devices_table(found.devices);
   if (table.rows().empty()) note_no_devices(run, report, "no devices to show");
   report.tables.push_back({"rows", "", std::move(table)});
