@@ -3,13 +3,27 @@
 #include "base/arithmetic.h"
 
 namespace traceloom {
+namespace {
+
+// Rows that can be looked up.
+std::vector<HostSpan> unpacked(const PackedRows<HostSpan>& packed) {
+  std::vector<HostSpan> rows;
+  rows.reserve(packed.size());
+  for (const HostSpan& span : packed) rows.push_back(span);
+  return rows;
+}
+
+}  // namespace
 
 HostOrder::HostOrder(const RankEvents& rank, bool all_kinds) : rank_(rank) {
-  if (all_kinds) unpack_hosts();
   for (std::size_t i = 0; i < rank.parts.size(); ++i) {
     const EventColumns& part = rank.parts[i];
-    if (all_kinds) add(i, HostKind::frame, part.frames);
-    if (all_kinds) add(i, HostKind::host, hosts_[i]);
+    if (all_kinds) {
+      hosts_.push_back(unpacked(part.hosts));
+      frames_.push_back(unpacked(part.all_frames));
+      add(i, HostKind::frame, frames_of(i));
+      add(i, HostKind::host, hosts_[i]);
+    }
     add(i, HostKind::operation, part.operators);
     add(i, HostKind::call, part.calls);
   }
@@ -52,21 +66,11 @@ void HostOrder::merge_runs(std::array<Refs, kHostKinds>& runs) {
   }
 }
 
-// Unpacks the hosts so that they can be looked up, with as many parts as the rank has.
-void HostOrder::unpack_hosts() {
-  for (std::size_t i = 0; i < rank_.parts.size(); ++i) {
-    const PackedRows<HostSpan>& packed = rank_.parts[i].hosts;
-    std::vector<HostSpan>& rows = hosts_.emplace_back();
-    rows.reserve(packed.size());
-    for (const HostSpan& span : packed) rows.push_back(span);
-  }
-}
-
 const HostSpan& HostOrder::span(const HostRef& ref) const {
   const EventColumns& part = rank_.parts[ref.part()];
   switch (ref.kind()) {
     case HostKind::frame:
-      return part.frames[ref.row()];
+      return frames_of(ref.part())[ref.row()];
     case HostKind::host:
       return hosts_[ref.part()][ref.row()];
     case HostKind::operation:

@@ -138,14 +138,17 @@ class HostOrder {
  private:
   using Refs = std::vector<HostRef>;
 
-  void unpack_hosts();
+  const std::vector<HostSpan>& frames_of(std::size_t part) const {
+    return frames_[part].empty() ? rank_.parts[part].frames : frames_[part];
+  }
   template <typename Span>
   void add(std::size_t part, HostKind kind, const std::vector<Span>& spans);
   // Moves the runs of a row to refs_.
   void merge_runs(std::array<Refs, kHostKinds>& runs);
 
   const RankEvents& rank_;
-  std::vector<std::vector<HostSpan>> hosts_;  // unpacked hosts of each part
+  std::vector<std::vector<HostSpan>> hosts_;   // unpacked hosts of each part
+  std::vector<std::vector<HostSpan>> frames_;  // and its frames, if it has all of them beside
   // Spans of one kind and row mostly stand in order in a file, so that merging is faster than
   // sorting them all.
   std::map<std::uint32_t, std::array<Refs, kHostKinds>> runs_;  // by row

@@ -109,7 +109,7 @@ std::string framed_page(
 
 }  // namespace
 
-PageSide make_page_side(const Run& run, PageSide side, const std::optional<PageTree>& tree) {
+PageSide make_page_side(const Run& run, PageSide side, const PageTree& tree) {
   std::vector<RankRoles> roles = find_all_roles(run);
   std::vector<RankRoles> main = roles;
   keep_phase(main, main_phase(main));
@@ -153,6 +153,7 @@ std::string title_of(const Run& run) {
 void prepare_for_page(RunRequest& request) {
   request.details = true;
   request.samples = true;
+  request.frames = true;
   request.python = true;
   request.most_kinds = kMostKinds;
 }

@@ -113,33 +113,37 @@ TreeReportOptions options_for(double share) {
   return options;
 }
 
-PageTree tree_of(const Run& run, const TreeReportOptions& options, std::string command) {
-  Report report = tree_report(run, options);
+PageTree tree_of(const Run& run, const CallTree& tree, const TreeReportOptions& options,
+                 std::string command) {
+  Report report = tree_report(run, tree, options);
   return {std::move(report.tables.front().table), std::move(command), std::move(report.notes)};
 }
 
-}  // namespace
-
-void prepare_for_page_tree(RunRequest& request) {
-  request.details = true;
-  request.frames = true;
-  request.samples = false;
-  request.python = false;
-  request.most_kinds = kMostKinds;
-}
-
-PageTree make_page_tree(const Run& run, std::size_t most_nodes) {
+// Leaves out nodes with small shares, until there are at most so many.
+PageTree tree_of_run(const Run& run, std::size_t most_nodes) {
+  const CallTree all(run, options_for(0).tree);
   for (const double share : {0.002, 0.005, 0.01, 0.02, 0.05}) {
-    PageTree tree = tree_of(run, options_for(share),
+    PageTree tree = tree_of(run, all, options_for(share),
                             fmt::format("tree --by all --min-share {:g}%", 100 * share));
     if (tree.table.rows().size() <= most_nodes) return tree;
   }
   // A stack of thousands of calls, each with all the time.
   TreeReportOptions options = options_for(0.1);
   options.depth = most_nodes / 10;
-  PageTree tree =
-      tree_of(run, options, fmt::format("tree --by all --min-share 10% --depth {}", options.depth));
+  PageTree tree = tree_of(run, all, options,
+                          fmt::format("tree --by all --min-share 10% --depth {}", options.depth));
   tree.table.cut_to(most_nodes);
+  return tree;
+}
+
+}  // namespace
+
+PageTree take_page_tree(Run& run, std::size_t most_nodes) {
+  PageTree tree = tree_of_run(run, most_nodes);
+  for (RankEvents& rank : run.ranks) {
+    for (EventColumns& part : rank.parts) part.all_frames = {};
+    rank.kinds = find_kinds(rank.parts);
+  }
   return tree;
 }
 

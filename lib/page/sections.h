@@ -118,24 +118,20 @@ bool keep_largest(std::vector<Row>& rows, std::size_t most, Size size_of) {
   return true;
 }
 
-// PageTree: the tree of calls for the page, from a run that was read with frames.
+// PageTree: the tree of calls for the page.
 //
-//   PageTree tree = make_page_tree(read_run(request_with_frames));
-//
-// It is made before the run of the other numbers is read: frames would change the role of Python's
-// time in them, and both runs would be in memory.
+//   prepare_for_page(request);
+//   Run run = read_run(request);
+//   const PageTree tree = take_page_tree(run);
 
 struct PageTree {
-  Table table;          // of `trace-stats tree`, one tree for all ranks and threads
-  std::string command;  // "tree --by all --min-share 0.2%"
-  std::vector<std::string> notes;
+  Table table = Table({});   // of `trace-stats tree`, one tree for all ranks and threads
+  std::string command = {};  // "tree --by all --min-share 0.2%"
+  std::vector<std::string> notes = {};
 };
 
-// Sets what the tree needs of a run.
-void prepare_for_page_tree(RunRequest& request);
-
-// Leaves out nodes with small shares, until there are at most so many.
-PageTree make_page_tree(const Run& run, std::size_t most_nodes = kMostTreeNodes);
+// Drops the frames that only the tree needs from the run.
+PageTree take_page_tree(Run& run, std::size_t most_nodes = kMostTreeNodes);
 
 // PageRun: a run as its sections show it, with what several of them need.
 //
@@ -146,8 +142,8 @@ using WrittenTables = std::map<std::string, Table>;
 
 struct PageRun : PageSource {
   const Run& run;
-  const std::optional<PageTree>& tree;  // nullopt if the traces could be read only once
-  std::vector<RankRoles> roles;         // of all steps
+  const PageTree& tree;
+  std::vector<RankRoles> roles;  // of all steps
   const MatchedCollectives& collectives;
   RankWaits waits;  // in the steps of the main phase
   StepGrid grid;    // the heat map, whose steps the timeline has

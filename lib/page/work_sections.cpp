@@ -115,14 +115,7 @@ void write_work_section(HtmlWriter& html, const PageRun& page) {
 }
 
 void write_code_section(HtmlWriter& html, const PageRun& page) {
-  if (!page.tree) {
-    html.element(
-        "p",
-        "The traces came through a pipe, so they could be read only once, without the calls. "
-        "Give files for a flame graph.");
-    return;
-  }
-  const PageTree& tree = *page.tree;
+  const PageTree& tree = page.tree;
   if (!tree.table.rows().empty()) {
     html.element("p", "What was called within what, all ranks and threads together.");
     write_flame(html, page);

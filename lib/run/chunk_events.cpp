@@ -133,7 +133,8 @@ void ChunkEvents::add_span(const Event& event, const EventTiming& timing) {
   if (column == SpanColumn::calls) return add_call(event, span);
   if (column == SpanColumn::operators) add_operator(event, span);
   if (column == SpanColumn::hosts) hosts_.push_back(span);
-  if (column == SpanColumn::frames) columns_.frames.push_back(span);
+  if (column == SpanColumn::frames || column == SpanColumn::python)
+    columns_.add_frame(span, column, request_);
   if (kind.mark != SpanMark::none) add_mark(event, span, kind);
 }
 

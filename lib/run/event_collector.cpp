@@ -265,7 +265,7 @@ class Placer {
     else if (kind.role != Role::other || !rows_.is_understood())
       part.hosts.push_back(host);
     else if (request_.frames)
-      part.frames.push_back(host);
+      part.add_frame(host, SpanColumn::frames, request_);
     if (kind.mark == SpanMark::none) return;
     const bool by_name = kind.mark == SpanMark::device_step;
     const std::int64_t number = by_name ? number_in(texts_.labels.name(host.label)) : span.step;
@@ -470,7 +470,8 @@ class EventCollector::PairReader {
     const HostSpan span{pair.start_ns, pair.end_ns, label_of(pair), track_of(pair.track)};
     if (span.label == kNotWanted) return;
     const EventClass& kind = collector_.texts_.labels.kind(span.label);
-    switch (column_of(kind, pair.duration_ns(), collector_.request_)) {
+    const SpanColumn column = column_of(kind, pair.duration_ns(), collector_.request_);
+    switch (column) {
       case SpanColumn::spans:
         return columns_.spans.push_back(span);
       case SpanColumn::devices:
@@ -486,7 +487,8 @@ class EventCollector::PairReader {
         columns_.hosts.push_back(span);
         break;
       case SpanColumn::frames:
-        columns_.frames.push_back(span);
+      case SpanColumn::python:
+        columns_.add_frame(span, column, collector_.request_);
         break;
       case SpanColumn::none:
         break;

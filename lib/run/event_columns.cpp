@@ -185,7 +185,13 @@ SpanColumn column_of(const EventClass& kind, std::int64_t duration_ns, const Run
   if (kind.role != Role::other) return SpanColumn::hosts;
   const bool is_python =
       request.python && kind.mark == SpanMark::none && duration_ns >= kLeastFrameNs;
-  return request.frames || is_python ? SpanColumn::frames : SpanColumn::none;
+  if (is_python) return SpanColumn::python;
+  return request.frames ? SpanColumn::frames : SpanColumn::none;
+}
+
+void EventColumns::add_frame(const HostSpan& span, SpanColumn column, const RunRequest& request) {
+  if (column == SpanColumn::python || !request.python) frames.push_back(span);
+  if (request.frames && request.python) all_frames.push_back(span);
 }
 
 bool Labels::is_known(std::string_view name, std::string_view category) const {

@@ -294,7 +294,16 @@ using PhaseCounts = std::array<std::uint64_t, 128>;
 struct RunRequest;
 
 // The columns of spans. Marks are beside them: a step, or another mark, may be in none of these.
-enum class SpanColumn : std::uint8_t { none, spans, hosts, operators, frames, calls, devices };
+enum class SpanColumn : std::uint8_t {
+  none,
+  spans,
+  hosts,
+  operators,
+  frames,
+  python,
+  calls,
+  devices
+};
 
 // Returns the column in which spans of the kind are, unless their rows say more
 // (is_known_by_row()). It is the only rule for that.
@@ -320,6 +329,8 @@ struct EventColumns {
   PackedRows<HostSpan> hosts;
   std::vector<OperatorSpan> operators;
   std::vector<HostSpan> frames;
+  // With both kinds of frames wanted: all of them, while `frames` are those of Python alone.
+  PackedRows<HostSpan> all_frames = {};
   std::vector<CallSpan> calls;
   std::vector<DeviceSpan> devices;
   PackedRows<MarkedSpan> marks;
@@ -333,6 +344,8 @@ struct EventColumns {
   // Until then: arrows at calls and work without a correlation (run/launches.h).
   std::vector<ArrowEnd> arrows = {};
 
+  // Adds a span of the column `frames` or `python`.
+  void add_frame(const HostSpan& span, SpanColumn column, const RunRequest& request);
   // Calls use(rows) for each column of kEventColumns.
   template <typename Use>
   void for_each_column(Use use);
@@ -355,10 +368,11 @@ struct EventColumns {
 // All columns but calls_outside.
 inline constexpr std::tuple kEventColumns(&EventColumns::spans, &EventColumns::hosts,
                                           &EventColumns::operators, &EventColumns::frames,
-                                          &EventColumns::calls, &EventColumns::devices,
-                                          &EventColumns::marks, &EventColumns::unknown,
-                                          &EventColumns::memory, &EventColumns::counters,
-                                          &EventColumns::on_rows, &EventColumns::arrows);
+                                          &EventColumns::all_frames, &EventColumns::calls,
+                                          &EventColumns::devices, &EventColumns::marks,
+                                          &EventColumns::unknown, &EventColumns::memory,
+                                          &EventColumns::counters, &EventColumns::on_rows,
+                                          &EventColumns::arrows);
 
 template <typename Use>
 void EventColumns::for_each_column(Use use) {

@@ -47,7 +47,8 @@ struct RunRequest {
                            // alone
   bool frames = false;     // also gather spans around other spans: see EventColumns::frames
   bool python = false;     // of the frames, only Python's functions of at least 20 us:
-                           // Role::host_code; and all calls of torch modules (SpanMark::module)
+                           // Role::host_code; and all calls of torch modules (SpanMark::module).
+                           // With frames: all are there, too, as EventColumns::all_frames
   bool samples = false;    // also gather counters and "[memory]" instants (run/event_columns.h)
   bool spread = false;     // in a team, leave the events of each rank where they were read: see
                            // RankEvents::is_here

@@ -47,8 +47,8 @@ Capture capture_of(const Files& files, const std::string& name) {
 }
 
 PageSide side_of(const Files& files, const std::string& side, const std::string& name) {
-  const Run run = read_for_page(files);
-  return make_page_side(run, {{name, side}, name}, make_page_tree(run));
+  Run run = read_for_page(files);
+  return make_page_side(run, {{name, side}, name}, take_page_tree(run));
 }
 
 std::string page_of(const Files& base, const Files& changed) {

@@ -9,6 +9,8 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 using namespace traceloom;
 
@@ -50,9 +52,9 @@ TEST_CASE("page: names that attack are text, in every section") {
   text.cat("cpu_op").x(attack, 20, 30).x(attack, 25, 5).c(attack, 30, "{\"" + attack + "\": 3}");
   text.c(attack, 31, "{\"" + attack + "\": 5}").c(attack, 40, "{\"" + attack + "\": 4}");
   text.pid("0").cat("kernel").x(attack, 30, 40, R"({"device": 0, "stream": 7})");
-  const Run run =
+  Run run =
       read_for_page({{"rank0 <b>.json", text.object("\"TOKEN\": \"secret-of-the-environment\"")}});
-  PageOptions options{.arguments = "'" + attack + "'", .tree = make_page_tree(run)};
+  PageOptions options{.arguments = "'" + attack + "'", .tree = take_page_tree(run)};
   const std::string page = write_page(run, options);
   CHECK(count_of_text(page, "<img") == 0);
   CHECK(count_of_text(page, "<b>.json") == 0);
@@ -111,6 +113,19 @@ TEST_CASE("page: a run without steps, spans or ranks says so") {
   }
 }
 
+TEST_CASE("page: the tree has all frames, and the other numbers only long functions of Python") {
+  TraceText text;
+  text.cat("python_function").x("long", 0, 90).x("short", 10, 5);
+  Run run = read_for_page({{"rank0.json", text.array()}});
+  const std::string page = write_page(run, {.arguments = "x", .tree = take_page_tree(run)});
+  CHECK(count_of_text(page, "short") > 0);
+  std::vector<std::string_view> frames;
+  run.ranks[0].for_each_frame(
+      [&](const HostSpan& span) { frames.push_back(run.labels.name(span.label)); });
+  CHECK(frames == std::vector<std::string_view>{"long"});
+  CHECK(run.ranks[0].parts[0].all_frames.empty());
+}
+
 TEST_CASE("page: a hostile trace stays below 2 MB") {
   TraceText text;
   for (int i = 0; i < 20'000; ++i) {
@@ -118,8 +133,8 @@ TEST_CASE("page: a hostile trace stays below 2 MB") {
     text.pid("1").cat("cpu_op").x(name, 50 * i, 40);
     text.pid("0").cat("kernel").x(name, 50 * i, 40, R"({"device": 0, "stream": 7})");
   }
-  const Run run = read_for_page({{"rank0.json", text.array()}});
-  const PageOptions options{.arguments = "x", .tree = make_page_tree(run)};
+  Run run = read_for_page({{"rank0.json", text.array()}});
+  const PageOptions options{.arguments = "x", .tree = take_page_tree(run)};
   const std::string page = write_page(run, options);
   CHECK(page.size() < 1'000'000);
   CHECK(page.size() > 200'000);
@@ -147,8 +162,8 @@ TEST_CASE("page: 4 ranks of 20 steps stay below 400 KB, whatever their kernels a
         "rank" + std::to_string(rank) + ".json",
         text.object("\"distributedInfo\": {\"rank\": " + std::to_string(rank) + "}"));
   }
-  const Run run = read_for_page(files);
-  const std::string page = write_page(run, {.arguments = "x", .tree = make_page_tree(run)});
+  Run run = read_for_page(files);
+  const std::string page = write_page(run, {.arguments = "x", .tree = take_page_tree(run)});
   CHECK(page.size() < 400'000);
   CHECK(page.size() > 150'000);
   CHECK(count_of_text(page, "[\"operator\"") > 0);  // in the search

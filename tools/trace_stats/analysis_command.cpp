@@ -156,13 +156,14 @@ ExitCode run_analysis(const Options& options, const Analysis& analysis) {
   RunRequest request = analysis.request();
   refuse_input_as_output(request.inputs, options.output);
   if (options.what.take_request) options.what.take_request(request, selection_words(options));
-  const Run run = request.inputs.empty() ? Run{} : read_with_progress(request);
+  Run run = request.inputs.empty() ? Run{} : read_with_progress(request);
   if (!tool_team().is_first()) {
     // Process 0 does the same with the run, and has the answer.
     if (request.spread) analysis.answer(run);
     return ExitCode::done;
   }
   const bool loss = !run.files.empty() && report_files(run.files, options.verbosity);
+  if (options.what.take_run) options.what.take_run(run);
   if (options.what.has_gates && options.what.has_gates())
     refuse_empty_selection(run, request, options);
   Answer answer = analysis.answer(run);

@@ -56,6 +56,8 @@ struct AnalysisCommand {
   // Gets the request, and the inputs and the selection as they were typed, as words for a shell,
   // before the run is read.
   std::function<void(const RunRequest&, const std::string&)> take_request = {};
+  // May take from the run what no answer needs.
+  std::function<void(Run&)> take_run = {};
   // Returns other work if options ask for it; then no TRACE is needed.
   std::function<Task()> instead = {};
   // Returns whether the page is served: then it is not written to stdout.

@@ -40,13 +40,6 @@ struct ReportCommand {
   std::optional<FileServer> server;
 };
 
-// The size of what comes through a pipe is not known, and it cannot be read again.
-void read_tree(RunRequest request, PageOptions& options) {
-  if (stored_bytes(request.inputs) == 0) return;
-  prepare_for_page_tree(request);
-  options.tree = make_page_tree(read_run(request));
-}
-
 void start_server(const RunRequest& request, ReportCommand& command) {
   command.merge.inputs = request.inputs;
   command.merge.keep_going = request.keep_going;
@@ -120,11 +113,10 @@ PageSide read_side(const std::string& name, const std::vector<Capture>& captures
     side.why = "This capture came through a pipe, so it could be read only once.";
     return side;
   }
-  RunRequest for_tree = request;
-  prepare_for_page_tree(for_tree);
-  const PageTree tree = make_page_tree(read_run(for_tree), kMostTreeNodes / 2);
   prepare_for_page(request);
-  return make_page_side(read_run(request), std::move(side), tree);
+  Run run = read_run(request);
+  const PageTree tree = take_page_tree(run, kMostTreeNodes / 2);
+  return make_page_side(run, std::move(side), tree);
 }
 
 ExitCode write_comparison(const ReportCommand& command, const CaptureReading& reading) {
@@ -171,8 +163,8 @@ void add_report(CLI::App& app, Work& work) {
              check_serving(options->serving, app.get_subcommand("report")->count("--port") > 0);
              if (options->serving.is_wanted) start_server(request, *options);
              options->page.arguments = words;
-             read_tree(request, options->page);
            },
+       .take_run = [options](Run& run) { options->page.tree = take_page_tree(run); },
        .instead =
            [options, &app] {
              if (options->base.empty() && options->changed.empty()) return Task();

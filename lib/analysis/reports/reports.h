@@ -296,6 +296,8 @@ struct TreeReportOptions {
 // A parent stands before its children, which are sorted by the total of the metric. The hidden
 // nodes in "totals" are those that the limits leave out.
 Report tree_report(const Run& run, const TreeReportOptions& options);
+// `tree` has been made with the options.
+Report tree_report(const Run& run, const CallTree& tree, const TreeReportOptions& options);
 
 // Writes a line for each stack with time of its own, "rank 0, thread 7;a;b 1200", in nanoseconds,
 // ascending. A ';' in a name becomes ':', a control character a space. The limits do not hold for

@@ -245,7 +245,10 @@ std::string frame_text(std::string name) {
 }  // namespace
 
 Report tree_report(const Run& run, const TreeReportOptions& options) {
-  const CallTree tree(run, options.tree);
+  return tree_report(run, CallTree(run, options.tree), options);
+}
+
+Report tree_report(const Run& run, const CallTree& tree, const TreeReportOptions& options) {
   TreeRows rows(tree, options);
   Report report("tree", run);
   Table table = rows_table(tree, rows, options.metric);
