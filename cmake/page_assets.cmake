@@ -2,7 +2,7 @@
 set(folder ${CMAKE_CURRENT_SOURCE_DIR}/page/assets)
 # The modules of the script are one element, in this order: each uses what stands before it, and the last one starts.
 set(style page.css)
-set(script page.js tables.js heat.js flame.js timeline.js hands.js search.js viewer.js contract.js start.js)
+set(script page.js tables.js heat.js flame.js gaps.js timeline.js hands.js search.js viewer.js contract.js start.js)
 foreach(asset IN ITEMS "kPageStyle style" "kPageScript script")
   separate_arguments(asset)
   list(GET asset 0 name)

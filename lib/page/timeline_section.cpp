@@ -65,7 +65,7 @@ void write_times(JsonWriter& json, const Timeline& timeline) {
 // Of each rank in full: why it is, and its steps: label, begin, end, and the time of each role.
 void write_ranks(JsonWriter& json, const Timeline& timeline) {
   write_objects(json, "ranks", timeline.ranks, [&](const FullRank& rank) {
-    write_members(json, "rank", rank.rank, "why", rank.why);
+    write_members(json, "rank", rank.rank, "why", rank.why, "gaps", rank.gaps);
   });
   json.begin_array("sums");
   for (const StepTimesOfRank& step : timeline.sums) {
@@ -97,6 +97,7 @@ std::string facts_json_of(const Timeline& timeline, const PageNames& known) {
     json.member("kept", kept_text(timeline));
     json.member("all_steps", timeline.all_steps);
     write_list(json, "roles", kRoleNames);
+    write_list(json, "causes", kAllOf<AccountRow> | std::views::transform(account_row_name));
     write_times(json, timeline);
     write_ranks(json, timeline);
     write_rows(json, timeline);
@@ -138,8 +139,8 @@ void write_viewer(HtmlWriter& html, const PageSource& source) {
 TimelineLimits limits_of(const PageSource& source) {
   TimelineLimits limits;
   for (std::size_t* const most :
-       {&limits.slices, &limits.slices_a_step, &limits.sums, &limits.thin_slices, &limits.bins,
-        &limits.names_bytes, &limits.names_bytes_a_rank})
+       {&limits.slices, &limits.gaps, &limits.slices_a_step, &limits.sums, &limits.thin_slices,
+        &limits.bins, &limits.names_bytes, &limits.names_bytes_a_rank})
     *most = source.room(*most);
   return limits;
 }
@@ -190,6 +191,7 @@ void write_timeline_section(HtmlWriter& html, const PageRun& page) {
   if (page.side.empty()) write_viewer(html, page);
   html.data(page.id("timeline-facts"), "application/json", facts_json_of(timeline, *page.names));
   html.data(page.id("timeline-slices"), "text/plain", base64(timeline.slices));
+  html.data(page.id("timeline-gaps"), "text/plain", base64(timeline.gaps));
   html.data(page.id("timeline-shades"), "text/plain", base64(timeline.shades));
 }
 

@@ -274,6 +274,28 @@ class PlantedCapture {
   std::map<std::string, std::int64_t> kernels_;
 };
 
+// Each gap has one cause, but for a few us.
+void check_gaps(const Run& run, const PlantedCapture& planted) {
+  std::vector<IdleGaps> gaps;
+  find_account(run, find_all_roles(run), {0}, &gaps);
+  REQUIRE(gaps.size() == 1);
+  ByEnum<AccountRow, std::int64_t> sums;
+  std::int64_t end_ns = 0;
+  for (const IdleGap& gap : gaps[0]) {
+    CHECK(gap.time.from_ns >= end_ns);
+    CHECK(gap.ns <= length_ns(gap.time));
+    end_ns = gap.time.to_ns;
+    sums[gap.row] += gap.ns;
+    const bool is_named = gap.row == AccountRow::blocked || gap.row == AccountRow::host_operator;
+    CHECK(gap.name.empty() <= !is_named);
+  }
+  for (const AccountRow row : kAllOf<AccountRow>)
+    if (sums[row] > 0) CHECK_MESSAGE(sums[row] <= planted.rows[row] * 1000, account_row_name(row));
+  for (const AccountRow row : {AccountRow::turn_around, AccountRow::queued, AccountRow::blocked,
+                               AccountRow::host_operator, AccountRow::idle, AccountRow::once})
+    CHECK_MESSAGE(10 * sums[row] >= 8 * planted.rows[row] * 1000, account_row_name(row));
+}
+
 }  // namespace
 
 TEST_CASE("planted account: each row is what was planted, and the verdict the largest gain") {
@@ -288,6 +310,7 @@ TEST_CASE("planted account: each row is what was planted, and the verdict the la
     REQUIRE(found.basis.steps.sum().total_ns == planted.total_us() * 1000);
     for (const AccountRow row : kAllOf<AccountRow>)
       CHECK_MESSAGE(found.account[row].ns == planted.rows[row] * 1000, account_row_name(row));
+    check_gaps(run, planted);
     const ByLimit<std::int64_t> gains = planted.gains();
     const auto weight = [&](Limit limit) {
       return static_cast<double>(gains[limit]) * gain_weight(limit);

@@ -286,6 +286,26 @@ def check_timeline(page, browser):
     return times
 
 
+def check_gaps(page, browser):
+    """Gaps have the causes of the account, which the legend and the panel name."""
+    rows = {line["row"]: line["ns"] for line in page.json_of("bottleneck")["verdict"]["account"]}
+    gaps = browser.run("""location.hash = 'timeline'; page.follow(); page.timelines[''].act('0');
+      document.getElementById('timeline-canvas').scrollIntoView(); scrollBy(0, -150);
+      return traceloom.gapsInView()""")
+    page.expect(len(gaps) > 50, f"has {len(gaps)} gaps")
+    page.expect({gap["cause"] for gap in gaps} <= {row for row, ns in rows.items() if ns > 0},
+                f"gaps have causes that the account {rows} has not")
+    widest = max(gaps, key=lambda gap: gap["end_ns"] - gap["start_ns"])
+    legend = browser.run("return document.querySelector('#timeline .legend').textContent")
+    page.expect(f"no work: {widest['cause']}" in legend, f"the legend has no {widest['cause']}: {legend}")
+    browser.run(f"page.timelines[''].show({widest['start_ns']}, {widest['end_ns']})")
+    box = browser.run(f"""return traceloom.gapsInView().find((gap) => gap.rank === {widest['rank']}
+      && gap.start_ns === {widest['start_ns']}).box""")
+    browser.point(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, click=True)
+    panel = browser.run("return document.querySelector('#timeline .panel').textContent")
+    page.expect(widest["cause"] in panel, f"a click on a gap of {widest['cause']} shows {panel!r}")
+
+
 def write_steps(folder, steps, slow):
     """Two ranks with more steps than a heat map has columns; the second is longer in one of them."""
     folder.mkdir()
@@ -523,6 +543,7 @@ def main():
                 times = check_timeline(page, browser)
                 figures[name]["zoom_ms"] = [round(times[10], 1), round(times[18], 1)]
                 if name == "gpu":
+                    check_gaps(page, browser)
                     check_table_use(page, browser)
                     check_flame(page, browser)
                     check_keyboard(page, browser)

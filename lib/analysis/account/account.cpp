@@ -26,8 +26,9 @@ constexpr std::size_t kMostFrames = 3;
 
 // The time of a rank's steps without the work of devices.
 struct RestOfSteps {
-  Intervals steps;  // steps that count
-  Intervals all;    // time of the steps without work of devices, collectives, and waits for data
+  Intervals steps;   // steps that count
+  Intervals all;     // time of the steps without work of devices, collectives, and waits for data
+  Intervals loader;  // these waits
 };
 
 RestOfSteps find_rest(const RankRoles& roles) {
@@ -37,7 +38,8 @@ RestOfSteps find_rest(const RankRoles& roles) {
   for (const Role role : {Role::kernel, Role::memcpy, Role::memset, Role::communication})
     left = subtract(left, unpacked(roles.sets[role]));
   const Intervals calls = intersect(left, unpacked(roles.sets[Role::runtime]));
-  found.all = subtract(left, subtract(unpacked(roles.sets[Role::dataloader]), calls));
+  found.loader = intersect(left, subtract(unpacked(roles.sets[Role::dataloader]), calls));
+  found.all = subtract(left, found.loader);
   return found;
 }
 
@@ -211,8 +213,14 @@ bool shows_recurrence(const RankEvents& rank, std::size_t steps) {
 // Makes the account of one rank.
 class AccountFinder {
  public:
-  AccountFinder(const Run& run, const RankEvents& rank, const RankRoles& roles)
-      : run_(run), rank_(rank), roles_(roles), rest_(find_rest(roles)), all_(rest_.all) {
+  AccountFinder(const Run& run, const RankEvents& rank, const RankRoles& roles, IdleGaps* gaps)
+      : run_(run),
+        rank_(rank),
+        roles_(roles),
+        rest_(find_rest(roles)),
+        all_(rest_.all),
+        loader_(rest_.loader),
+        gaps_(gaps) {
     for (const StepRoles& step : roles.steps)
       if (step.step.counted) step_starts_.push_back(step.step.time.from_ns);
   }
@@ -279,6 +287,27 @@ class AccountFinder {
     add_to(told_ns_, ns);
   }
 
+  // Calls add(), and notes which row got most of the time.
+  template <typename Add>
+  void add_gap(const Interval& time, Add add) {
+    if (gaps_ == nullptr || time.to_ns <= time.from_ns) return add();
+    ByEnum<AccountRow, std::int64_t> before;
+    for (const AccountRow row : kAllOf<AccountRow>) before[row] = account_[row].ns;
+    std::size_t piece = pieces_.size();
+    add();
+    IdleGap gap{time, AccountRow::dataloader, loader_.in(time)};
+    for (const AccountRow row : kAllOf<AccountRow>)
+      if (const std::int64_t ns = account_[row].ns - before[row]; ns > gap.ns)
+        gap = {time, row, ns};
+    std::int64_t longest_ns = 0;
+    for (; piece < pieces_.size(); ++piece)
+      if (pieces_[piece].row == gap.row && pieces_[piece].ns > longest_ns) {
+        longest_ns = pieces_[piece].ns;
+        gap.name = pieces_[piece].name;
+      }
+    if (gap.ns > 0) gaps_->push_back(gap);
+  }
+
   void find_gaps_of_devices() {
     const WorkList work = all_work(rank_);
     const GapKinds kinds(run_, rank_, work);
@@ -296,15 +325,16 @@ class AccountFinder {
       std::erase_if(windows, [](const Interval& time) { return time.to_ns <= time.from_ns; });
       HostReasons reasons(run_, rank_, roles_, rest_.all, windows,
                           kinds.launching_tracks(HostReasons::kMostThreads));
-      add_outside(reasons, before,
-                  work.front().call == nullptr ? kNoTrack : work.front().call->track);
+      const std::uint32_t first =
+          work.front().call == nullptr ? kNoTrack : work.front().call->track;
+      add_gap(before, [&] { add_outside(reasons, before, first); });
       for (const DeviceGap& gap : gaps) {
         kinds.find_parts(gap, parts_);
         next_ = run_.labels.name(gap.next);
-        for (const GapPart& part : parts_) add(reasons, part);
+        for (const GapPart& part : parts_) add_gap(part.time, [&] { add(reasons, part); });
       }
       next_ = {};
-      add_outside(reasons, behind, kinds.last_launcher());
+      add_gap(behind, [&] { add_outside(reasons, behind, kinds.last_launcher()); });
       find_frames(reasons);
     }
     // The other time is between two recordings.
@@ -485,6 +515,8 @@ class AccountFinder {
   const RankRoles& roles_;
   RestOfSteps rest_;
   IntervalLengths all_;
+  IntervalLengths loader_;
+  IdleGaps* gaps_;  // nullptr: nobody asks for them
   bool infers_ = false;
   std::int64_t total_ns_ = 0;
   std::int64_t told_ns_ = 0;
@@ -527,13 +559,25 @@ void sort_by_steps(Account& account, std::size_t steps, bool has_several) {
   }
 }
 
+// Returns the row to which sort_by_steps() has moved the name of a gap.
+AccountRow row_after_sorting(const IdleGap& gap, const Account& account) {
+  if (gap.row != AccountRow::host_call && gap.row != AccountRow::host_operator) return gap.row;
+  for (const AccountRow row : {gap.row, AccountRow::once})
+    for (const NamedTime& one : account[row].names)
+      if (one.name == gap.name) return row;
+  return AccountRow::launch;
+}
+
 }  // namespace
 
 Account find_account(const Run& run, const std::vector<RankRoles>& roles,
-                     const std::vector<std::size_t>& ranks) {
+                     const std::vector<std::size_t>& ranks, std::vector<IdleGaps>* gaps) {
   Account all;
+  if (gaps != nullptr) gaps->resize(run.ranks.size());
   const auto find = [&](std::size_t rank) {
-    return AccountFinder(run, run.ranks[rank], roles[rank]).find();
+    return AccountFinder(run, run.ranks[rank], roles[rank],
+                         gaps == nullptr ? nullptr : &(*gaps)[rank])
+        .find();
   };
   for (const Account& account : per_rank<Account>(run, ranks, find)) add(all, account);
   join_names(all);
@@ -546,6 +590,8 @@ Account find_account(const Run& run, const std::vector<RankRoles>& roles,
     has_several |= shows_recurrence(run.ranks[rank], counted.count());
   }
   sort_by_steps(all, steps, has_several);
+  for (std::size_t i = 0; gaps != nullptr && i < gaps->size(); ++i)
+    for (IdleGap& gap : (*gaps)[i]) gap.row = row_after_sorting(gap, all);
   keep_longest(all);
   return all;
 }

@@ -113,8 +113,18 @@ struct Account : ByEnum<AccountRow, AccountSum> {
   }
 };
 
-// Uses the steps that count, of these ranks; `roles` has one entry for each rank of the run.
+// A part of a gap in the work of a rank's devices, and the row that has most of it.
+struct IdleGap {
+  Interval time;
+  AccountRow row;
+  std::int64_t ns;             // of the row
+  std::string_view name = {};  // the event with most of that; empty if the row names none
+};
+using IdleGaps = std::vector<IdleGap>;
+
+// Uses the steps that count, of these ranks; `roles` has one entry for each rank of the run. Fills
+// `gaps`, if given, with those of each rank of the run, ascending.
 Account find_account(const Run& run, const std::vector<RankRoles>& roles,
-                     const std::vector<std::size_t>& ranks);
+                     const std::vector<std::size_t>& ranks, std::vector<IdleGaps>* gaps = nullptr);
 
 }  // namespace traceloom

@@ -61,6 +61,17 @@ window.traceloom = {
     });
     return found;
   },
+  gapsInView: (side) => {
+    const timeline = page.timelineOf(side);
+    if (!timeline || timeline.canvas.clientWidth === 0) return [];
+    const view = timeline.view();
+    return timeline.facts.rows.flatMap((row) => timeline.gaps.inRow(row, view.start, view.end).map((gap) => {
+      const from = Math.max(timeline.left(), timeline.x(gap.start));
+      const to = Math.min(timeline.width(), timeline.x(gap.start + gap.length));
+      return {rank: row.rank, row: row.label, cause: gap.cause, name: gap.name, start_ns: gap.start, end_ns: gap.start + gap.length,
+        box: page.boxOf(timeline.canvas, from, row.y, Math.max(to - from, 1), row.line - 1)};
+    }));
+  },
   view: (side) => {
     const timeline = page.timelineOf(side);
     const box = timeline ? timeline.canvas.getBoundingClientRect() : {left: 0};

@@ -46,7 +46,7 @@ page.isDark = () => {
 
 page.readColours = () => {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ['page', 'card', 'ink', 'soft', 'line', 'mark', 'step', 'link', 'kernel', 'memcpy', 'memset', 'communication',
+  for (const name of ['page', 'card', 'ink', 'soft', 'line', 'mark', 'step', 'link', 'bad', 'kernel', 'memcpy', 'memset', 'communication',
     'runtime', 'dataloader', 'cpu', 'host_code', 'other', 'waiting', ...page.phases])
     page.colours[name] = style.getPropertyValue(`--${name}`).trim();
 };

@@ -91,6 +91,8 @@ page.addTimeline = (canvas) => {
     item.lastChild.textContent = phase;
     legend.append(item);
   });
+  const gaps = page.makeGaps(facts, page.readSlices(page.bytes(id('timeline-gaps')), facts.ranks.map((rank) => rank.gaps), -1),
+    names, legend);
   const top = 22;
   // Of two sides, the median steps are compared first.
   let first = side && facts.windows.length > 2 ? facts.windows[2] : {start: 0, end: facts.end};
@@ -319,6 +321,7 @@ page.addTimeline = (canvas) => {
     drawBands(context);
     facts.rows.forEach((row, i) => {
       if (!row.isBand) drawShades(context, row);
+      gaps.draw(context, row, view, x, left, width);
       drawSlices(context, row, rows[i]);
     });
     if (selection) {
@@ -368,10 +371,10 @@ page.addTimeline = (canvas) => {
     for (let i = page.firstAt(slices.start, time - slices.longest - reach); i < last; ++i)
       if (slices.kind[i] >> 4 === depth && slices.end[i] + reach >= time &&
           (best < 0 || slices.end[i] - slices.start[i] <= slices.end[best] - slices.start[best])) best = i;
-    return {row, time, wait: best < 0 ? 0 : slices.wait[best], name: best < 0 ? null : names[slices.name[best]],
+    return {row, time, gap: best < 0 ? gaps.at(row, time) : null, wait: best < 0 ? 0 : slices.wait[best], name: best < 0 ? null : names[slices.name[best]],
       start: slices.start[best], length: slices.end[best] - slices.start[best], role: roles[slices.kind[best] & 15]};
   };
-  const words = (found) => found.name === null ? `${found.row.label} at ${page.duration(found.time)}` :
+  const words = (found) => found.gap ? page.gapWords(found.gap, found.row, found.gap.start - origin) : found.name === null ? `${found.row.label} at ${page.duration(found.time)}` :
     `${found.name}\n${found.row.label}, ${found.role}: ${page.duration(found.length)} from ${page.duration(found.start - origin)}${
       found.wait > 0 ? `, ${page.duration(found.wait)} of it waiting` : ''}`;
 
@@ -472,9 +475,10 @@ page.addTimeline = (canvas) => {
   panel.hidden = true;
   status.after(panel);
   const pick = (found) => {
-    panel.hidden = found === null || found.name === null;
+    panel.hidden = found === null || (found.name === null && !found.gap);
     if (panel.hidden) return;
     panel.replaceChildren();
+    if (found.gap) return void words(found).split('\n').forEach((line, i) => page.make(i === 0 ? 'b' : 'p', line, panel));
     page.make('b', found.name, panel);
     const step = stepAt(found.row.rank, found.start);
     const share = step ? `, ${(100 * found.length / Math.max(step.end - step.start, 1)).toFixed(1)} % of step ${step.label}` : '';
@@ -544,7 +548,7 @@ page.addTimeline = (canvas) => {
       page.make('li', `rank ${row.rank}, ${row.role}${row.name === null ? '' : `: ${page.fitted(row.name, 90)}, ${row.count} times`}: ${
         page.duration(row.total_ns)}`, list);
   };
-  const timeline = {canvas, facts, rows, names, nameSet, labels, roles, act, findSlice, stepAt, sumsOf, select, showSums, pick, zoom, pan, x, origin,
+  const timeline = {canvas, facts, rows, gaps, names, nameSet, labels, roles, act, findSlice, stepAt, sumsOf, select, showSums, pick, zoom, pan, x, origin,
     words, show, side, selection: () => selection, view: () => view, width: () => width, left: () => left,
     isWhole: () => view.start === first.start && view.end === first.end,
     // Both sides begin with as much time.

@@ -77,11 +77,13 @@ class NameTable {
 
   std::uint64_t number_of(std::uint32_t label) {
     const auto [found, is_new] = numbers_.emplace(label, 0);
-    if (!is_new) return found->second;
-    const std::string name = page_name(run_.labels.name(label));
-    if (known_ != nullptr && known_->contains(name)) return found->second = number_of_text(name, 0);
-    return found->second = bytes_of(name) > budget_ ? number_of_text("(name left out)", 0)
-                                                    : number_of_text(name, bytes_of(name));
+    return is_new ? found->second = number_of_name(run_.labels.name(label)) : found->second;
+  }
+  std::uint64_t number_of_name(std::string_view text) {
+    const std::string name = page_name(text);
+    if (known_ != nullptr && known_->contains(name)) return number_of_text(name, 0);
+    return bytes_of(name) > budget_ ? number_of_text("(name left out)", 0)
+                                    : number_of_text(name, bytes_of(name));
   }
   std::vector<std::string> take() { return std::move(names_); }
 
@@ -225,7 +227,7 @@ class TimelineMaker {
         names_(
             run,
             std::min(limits.names_bytes,
-                     std::max<std::size_t>(36'000, limits.names_bytes_a_rank * run.ranks.size())),
+                     std::max<std::size_t>(26'000, limits.names_bytes_a_rank * run.ranks.size())),
             known) {}
 
   // `rows_left` is the number of rows that may follow, this one included.
@@ -267,6 +269,27 @@ class TimelineMaker {
       write(kept, made, to);
     }
     to.rows.push_back(std::move(made));
+  }
+  // Of the rank in full that was added last.
+  void add_gaps(IdleGaps gaps, std::size_t room, Timeline& to) {
+    if (gaps.size() > room) {
+      std::ranges::stable_sort(gaps, std::greater(),
+                               [](const IdleGap& gap) { return length_ns(gap.time); });
+      gaps.resize(room);
+      std::ranges::sort(gaps, {}, [](const IdleGap& gap) { return gap.time.from_ns; });
+    }
+    to.ranks.back().gaps = gaps.size();
+    std::int64_t before_ns = 0;
+    for (const IdleGap& gap : gaps) {
+      const std::int64_t from_ns = std::max(gap.time.from_ns, before_ns);
+      append_number(to.gaps, static_cast<std::uint64_t>(from_ns - before_ns));
+      append_number(
+          to.gaps, static_cast<std::uint64_t>(std::max<std::int64_t>(gap.time.to_ns - from_ns, 0)));
+      append_number(to.gaps, gap.name.empty() ? 0 : names_.number_of_name(gap.name) + 1);
+      const bool is_mixed = 10 * (gap.ns / 9) < length_ns(gap.time);
+      to.gaps += static_cast<char>(static_cast<unsigned>(gap.row) | (is_mixed ? 32U : 0U));
+      before_ns = from_ns;
+    }
   }
   void share_room(std::size_t full_rows, std::size_t thin_rows, std::size_t ranks,
                   const Timeline& timeline) {
@@ -373,6 +396,11 @@ void keep_steps(Timeline& timeline, const std::vector<StepKey>& wanted) {
   });
 }
 
+std::size_t gaps_a_rank(const TimelineLimits& limits, std::size_t ranks, std::size_t steps) {
+  return std::min(limits.gaps / ranks,
+                  std::max(limits.least_gaps / ranks, limits.gaps_a_step * steps));
+}
+
 // Counts the spans of a row that begin in each step.
 void count_spans(const std::vector<TimelineSlice>& slices, std::vector<TimelineStep>& steps) {
   for (TimelineStep& step : steps) {
@@ -407,6 +435,9 @@ Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
   timeline.all_steps = timeline.steps.size();
   keep_steps(timeline, places.steps);
   TimelineMaker maker(run, limits, places.names);
+  std::vector<IdleGaps> gaps;
+  find_account(run, roles, {order.ranks.begin(), order.ranks.begin() + std::ptrdiff_t(order.full)},
+               &gaps);
   maker.share_room(rows_left, order.ranks.size() - order.full, order.full, timeline);
   for (std::size_t i = 0; i < order.ranks.size(); ++i) {
     const std::int64_t rank = run.ranks[order.ranks[i]].rank;
@@ -419,6 +450,8 @@ Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
       continue;
     }
     timeline.ranks.push_back({rank, why_of(rank, places)});
+    maker.add_gaps(std::move(gaps[order.ranks[i]]), gaps_a_rank(limits, order.full, times.size()),
+                   timeline);
     for (const RankRow& row : rows) count_spans(row.slices, timeline.steps);
     for (RankRow& row : rows) maker.add_row(rank, std::move(row), rows_left--, times, timeline);
     if (!rows.empty()) timeline.rows.back().is_last = true;

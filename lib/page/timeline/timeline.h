@@ -1,6 +1,7 @@
 // The timeline of all ranks as data for a page, the rows of a rank, and the names of its steps.
 #pragma once
 
+#include "analysis/account/account.h"
 #include "analysis/collectives/collectives.h"
 #include "analysis/waits/step_roles.h"
 #include "run/run.h"
@@ -43,14 +44,17 @@ using PageNames = std::map<std::string, std::size_t>;
 
 struct TimelineLimits {
   std::size_t full_ranks = 32;
-  std::size_t slices = 55'000;              // of all rows together
-  std::size_t slices_a_step = 200;          // of a rank, but at least 8,000 for all
-  std::size_t thin_slices = 20'000;         // of all thin rows together
-  std::size_t sums = 2'500;                 // steps of ranks with their sums
-  std::size_t bins = 65'536;                // of all rows and windows together
-  std::size_t bins_a_row = 600;             // at most, of a window
-  std::size_t names_bytes = 200'000;        // of all names together
-  std::size_t names_bytes_a_rank = 13'500;  // but at least 36,000 for all
+  std::size_t slices = 55'000;       // of all rows together
+  std::size_t slices_a_step = 200;   // of a rank, but at least 8,000 for all
+  std::size_t thin_slices = 20'000;  // of all thin rows together
+  std::size_t sums = 2'500;          // steps of ranks with their sums
+  std::size_t gaps = 6'000;          // of the devices of all ranks together
+  std::size_t gaps_a_step = 10;      // of a rank, but at least 600 for all
+  std::size_t least_gaps = 600;
+  std::size_t bins = 65'536;               // of all rows and windows together
+  std::size_t bins_a_row = 600;            // at most, of a window
+  std::size_t names_bytes = 200'000;       // of all names together
+  std::size_t names_bytes_a_rank = 6'500;  // but at least 26,000 for all
 };
 
 struct TimelineWindow {
@@ -82,6 +86,7 @@ struct TimelineStep {
 struct FullRank {
   std::int64_t rank = 0;
   std::string_view why;
+  std::size_t gaps = 0;  // kept
 };
 
 // What a rank did in a step, as `trace-stats steps` has it.
@@ -104,6 +109,10 @@ struct Timeline {
   // Of each row its slices by begin: LEB128 of the distance to the begin before, of the length and
   // of the number of the name; a byte of depth << 4 | role; of communication the wait.
   std::string slices;
+  // Of each rank in full the longest times in which its devices do not work, by begin: LEB128 as of
+  // slices, with one more than the number of the name, or 0; a byte of the row of the account, plus
+  // 32 if others have more than a tenth.
+  std::string gaps;
   // Of each row and window a byte a bin: role << 4 | covered share in 1/15.
   std::string shades;
   std::vector<std::string> names;
