@@ -109,7 +109,8 @@ std::string framed_page(
 
 }  // namespace
 
-PageSide make_page_side(const Run& run, PageSide side, const PageTree& tree) {
+PageSide make_page_side(const Run& run, PageSide side, const PageTree& tree,
+                        const MemoryFiles& memory) {
   std::vector<RankRoles> roles = find_all_roles(run);
   std::vector<RankRoles> main = roles;
   keep_phase(main, main_phase(main));
@@ -117,6 +118,7 @@ PageSide make_page_side(const Run& run, PageSide side, const PageTree& tree) {
   PageRun page{side,
                run,
                tree,
+               memory,
                std::move(roles),
                match_collectives(run),
                find_waits(run, main),
@@ -159,7 +161,7 @@ void prepare_for_page(RunRequest& request) {
 }
 
 std::string write_page(const Run& run, const PageOptions& options) {
-  const PageSide side = make_page_side(run, {{options.arguments}}, options.tree);
+  const PageSide side = make_page_side(run, {{options.arguments}}, options.tree, options.memory);
   return framed_page(title_of(run), "What limits this run", {side},
                      [&](HtmlWriter& html, std::string_view section) {
                        if (const auto text = side.sections.find(section);

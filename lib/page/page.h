@@ -34,7 +34,8 @@ struct PageSide : PageSource {
 };
 
 // Returns the side, of which only names are known, with its sections.
-PageSide make_page_side(const Run& run, PageSide side, const PageTree& tree);
+PageSide make_page_side(const Run& run, PageSide side, const PageTree& tree,
+                        const MemoryFiles& memory = {});
 
 // write_page: one HTML file that shows a run to a person: the verdict first, then where the time
 // goes, and a timeline.
@@ -53,7 +54,8 @@ struct PageOptions {
   // The inputs and the selection as they were typed, for the commands that the page shows:
   // "traces/ --rank 0-3".
   std::string arguments;
-  PageTree tree = {};  // the tree of calls: sections.h
+  PageTree tree = {};       // the tree of calls: sections.h
+  MemoryFiles memory = {};  // files beside the traces
 };
 
 // Sets what the page needs of a run: details, samples, frames, and apart from these Python's

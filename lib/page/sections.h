@@ -143,6 +143,7 @@ using WrittenTables = std::map<std::string, Table>;
 struct PageRun : PageSource {
   const Run& run;
   const PageTree& tree;
+  const MemoryFiles& memory;
   std::vector<RankRoles> roles;  // of all steps
   const MatchedCollectives& collectives;
   RankWaits waits;  // in the steps of the main phase

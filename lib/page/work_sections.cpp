@@ -2,6 +2,8 @@
 #include "analysis/memory/counter_series.h"
 #include "analysis/memory/device_memory.h"
 #include "analysis/reports/reports.h"
+#include "analysis/snapshots/tracker_tables.h"
+#include "base/arithmetic.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 #include "page/html/figures.h"
@@ -171,6 +173,68 @@ void write_curves(HtmlWriter& html, std::vector<RankedCurve> curves) {
   html.close();
 }
 
+// Every other step of a rank, as bands behind a curve; of more there is nothing to see.
+void add_steps(const PageRun& page, std::int64_t rank, Curve& curve) {
+  for (const RankRoles& one : page.roles) {
+    if (one.rank != rank || one.steps.size() > kMostColumns) continue;
+    bool is_even = false;
+    for (const StepRoles& step : one.steps)
+      if (is_even = !is_even; is_even)
+        curve.bands.emplace_back(step.step.time.from_ns, step.step.time.to_ns);
+  }
+}
+
+// The file of a rank, whose clock its snapshots have.
+const RunFile* file_of(const Run& run, std::int64_t rank) {
+  for (const RunFile& file : run.files)
+    if (file.rank == rank || std::ranges::count(file.ranks, rank) > 0) return &file;
+  return nullptr;
+}
+
+// Without a trace of the rank the time counts from the first point.
+RankedCurve curve_of(const PageRun& page, const SnapshotCurve& device) {
+  const RunFile* const file = file_of(page.run, device.rank);
+  const auto at = [&](std::int64_t own_ns) {
+    std::int64_t ns = 0;
+    if (file == nullptr) return saturating_subtract(own_ns, device.points.front().at_ns);
+    return file->times.map(saturating_subtract(own_ns, file->base_ns), ns) ? ns : 0;
+  };
+  const MemoryAnswer& highest = *device.highest;
+  Curve curve{.title = fmt::format("rank {} GPU {}", device.rank, device.device),
+              .words = "peak " + bytes_words(highest.peak.requested),
+              .points = {},
+              .second = {},
+              .has_steps = true};
+  for (const HistoryPoint& point : device.points) {
+    curve.points.push_back({at(point.at_ns), static_cast<double>(point.allocated)});
+    curve.second.push_back({at(point.at_ns), static_cast<double>(point.reserved)});
+  }
+  if (highest.peak_step) curve.words += fmt::format(" in step {}", *highest.peak_step);
+  if (highest.peak_at_ns) curve.mark_ns = at(*highest.peak_at_ns);
+  curve.points = thinned(curve.points);
+  curve.second = thinned(curve.second);
+  if (file != nullptr) add_steps(page, device.rank, curve);
+  return {static_cast<double>(highest.peak.requested), std::move(curve)};
+}
+
+void write_snapshot_curves(HtmlWriter& html, const PageRun& page) {
+  std::vector<RankedCurve> curves;
+  for (const SnapshotCurve& device : curves_of(page.memory))
+    curves.push_back(curve_of(page, device));
+  if (curves.empty()) return;
+  html.element("h3", curves.size() > kMostCurves
+                         ? fmt::format("Allocator snapshots of the {} devices of {} with the "
+                                       "highest peaks",
+                                       kMostCurves, curves.size())
+                         : "Allocator snapshots of each device");
+  html.element("p",
+               "Line: allocated. Dashes: reserved by the allocator. Bands: every other step. Line "
+               "from top to bottom: the peak of what was asked for.",
+               {{"class", "command"}});
+  write_command(html, page, "memory");
+  write_curves(html, std::move(curves));
+}
+
 RankedCurve curve_of(const DeviceMemory& device) {
   const std::int64_t peak = device.peak().allocated;
   Curve curve{
@@ -262,9 +326,13 @@ void write_host_curves(HtmlWriter& html, const PageRun& page) {
 }  // namespace
 
 void write_memory_section(HtmlWriter& html, const PageRun& page) {
+  const Report memory = memory_report(page.run, page.memory, {});
+  if (!page.memory.snapshots.empty())
+    for (const std::string& line : memory.headline) html.element("p", line);
+  write_snapshot_curves(html, page);
   write_device_curves(html, page);
   write_host_curves(html, page);
-  write_tables(html, page, memory_report(page.run, {}, {}), "Memory by device", 40);
+  write_tables(html, page, memory, "Memory by device", 40);
   write_tables(html, page, host_report(page.run, {}), "Counters of the machine");
 }
 

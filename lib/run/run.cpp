@@ -394,6 +394,8 @@ Run read_run(const RunRequest& request) {
     if (clocks[i].problems.count(Problem::no_clock) > 0) run.common_clock = false;
     run.clock_of_collectives |= goes_by_collectives(files[i].evidence, clocks[i]);
     const TimeMap times = clocks[i].times.since(capture.clocks.origin_ns);
+    run.files.back().times = times;
+    run.files.back().base_ns = files[i].evidence.base_ns.value_or(0);
     map_times(files[i], times);
     sorter.take_file(i, capture.ranks[i], files[i].parts);
   }

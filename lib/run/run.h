@@ -80,6 +80,8 @@ inline constexpr std::string_view kRecorderProducer = "traceloom recorder";
 struct RunFile : FileFacts {
   ClockMethod clock = ClockMethod::none;
   std::int64_t offset_ns = 0;                          // from its clock to the common one
+  TimeMap times{0};                                    // from its times to those of the run
+  std::int64_t base_ns = 0;                            // Unix time of its time 0
   std::optional<CollectiveEstimate> collectives = {};  // estimate by collectives, as in FileClock
   std::string producer = {};                           // the program that wrote it, if named
   std::string rank_source = {};                        // the evidence for the rank

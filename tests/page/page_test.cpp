@@ -126,6 +126,26 @@ TEST_CASE("page: the tree has all frames, and the other numbers only long functi
   CHECK(run.ranks[0].parts[0].all_frames.empty());
 }
 
+TEST_CASE("page: snapshots beside the traces have a curve under the steps, and its peak") {
+  constexpr std::int64_t kBegin = 1'760'000'000'000'000'000;
+  TraceText text;
+  text.cat("user_annotation");
+  for (int i = 0; i < 3; ++i)
+    text.x("ProfilerStep#" + std::to_string(i), kBegin / 1000 + 1000 * i, 1000);
+  Run run = read_for_page({{"rank0.json", text.array()}});
+  MemoryAnswer device;
+  device.curve = {{kBegin, 1, 1, 4}, {kBegin + 1'500'000, 3, 3, 4}, {kBegin + 2'000'000, 2, 2, 4}};
+  device.peak.requested = 3;
+  device.peak_at_ns = kBegin + 1'500'000;
+  MemoryFiles files;
+  files.snapshots.push_back({.path = "rank0.pickle", .devices = {device}});
+  const std::string page = write_page(run, {.arguments = "x", .memory = files});
+  CHECK(count_of_text(page, "Allocator snapshots of each device") == 1);
+  CHECK(count_of_text(page, "<path class=bands d=\"M0.0 0V100H500.0V0\"/>") == 1);
+  CHECK(count_of_text(page, "<path class=mark d=\"M750.0 0V100\"/>") == 1);
+  CHECK(count_of_text(page, "0,98") + count_of_text(page, "peak 3 B") > 0);
+}
+
 TEST_CASE("page: a hostile trace stays below 2 MB") {
   TraceText text;
   for (int i = 0; i < 20'000; ++i) {

@@ -28,24 +28,13 @@ AddedEvent counter(std::int64_t device, std::string_view what, std::int64_t at_n
 }  // namespace
 
 void add_memory(const std::vector<OtherFile>& files, MergeOptions& options) {
-  MemoryFiles found = read_memory_files(files, {options.threads, true, options.filter.ranks});
+  const MemoryFiles found = read_memory_files(files, {options.threads, true, options.filter.ranks});
   for (const std::string& error : found.errors) say(kTool, Tone::warning, "left out: " + error);
-  std::ranges::stable_sort(found.snapshots, {}, [](const SnapshotFile& file) {
-    return std::pair(file.rank, file.devices.empty() ? 0 : file.devices.front().from_ns);
-  });
-  // The histories of several snapshots of a device overlap: each goes on after the one before.
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ends_ns;
-  for (const SnapshotFile& file : found.snapshots) {
-    AddedRow row{file.rank, "", "memory_snapshot", {}, true};
-    for (const MemoryAnswer& device : file.devices) {
-      std::int64_t& end_ns =
-          ends_ns.try_emplace({file.rank, device.device}, INT64_MIN).first->second;
-      for (const HistoryPoint& point : device.curve) {
-        if (point.at_ns <= end_ns) continue;
-        end_ns = point.at_ns;
-        row.events.push_back(counter(device.device, "allocated", point.at_ns, point.allocated));
-        row.events.push_back(counter(device.device, "reserved", point.at_ns, point.reserved));
-      }
+  for (const SnapshotCurve& curve : curves_of(found)) {
+    AddedRow row{curve.rank, "", "memory_snapshot", {}, true};
+    for (const HistoryPoint& point : curve.points) {
+      row.events.push_back(counter(curve.device, "allocated", point.at_ns, point.allocated));
+      row.events.push_back(counter(curve.device, "reserved", point.at_ns, point.reserved));
     }
     options.added.push_back(std::move(row));
   }

@@ -30,6 +30,7 @@ constexpr char kServedPage[] = "report.html";
 // The options as they were typed, and what --serve needs until the end.
 struct ReportCommand {
   PageOptions page;
+  std::vector<OtherFile> memory;
   std::string text;  // the page, until the merged trace is there
   Serving serving;
   MergeOptions merge;
@@ -156,6 +157,7 @@ void add_report(CLI::App& app, Work& work) {
            "clocks, and a timeline to zoom into.",
        .takes_mesh = true,
        .prepare = prepare_for_page,
+       .take_memory = [options](std::vector<OtherFile> files) { options->memory = files; },
        .is_page = true,
        .take_request =
            [options, &app](const RunRequest& request, const std::string& words) {
@@ -163,6 +165,8 @@ void add_report(CLI::App& app, Work& work) {
              check_serving(options->serving, app.get_subcommand("report")->count("--port") > 0);
              if (options->serving.is_wanted) start_server(request, *options);
              options->page.arguments = words;
+             options->page.memory =
+                 read_memory_files(options->memory, {request.threads, true, request.ranks});
            },
        .take_run = [options](Run& run) { options->page.tree = take_page_tree(run); },
        .instead =

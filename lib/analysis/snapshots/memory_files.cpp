@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <utility>
 
 namespace traceloom {
@@ -99,6 +100,26 @@ void move_all(List& from, List& to) {
 }
 
 }  // namespace
+
+std::vector<SnapshotCurve> curves_of(const MemoryFiles& files) {
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<const MemoryAnswer*>> devices;
+  for (const SnapshotFile& file : files.snapshots)
+    for (const MemoryAnswer& device : file.devices)
+      if (!device.curve.empty()) devices[{file.rank, device.device}].push_back(&device);
+  std::vector<SnapshotCurve> curves;
+  for (auto& [key, answers] : devices) {
+    std::ranges::stable_sort(answers, {}, &MemoryAnswer::from_ns);
+    SnapshotCurve& curve = curves.emplace_back(SnapshotCurve{key.first, key.second});
+    for (const MemoryAnswer* const answer : answers) {
+      if (curve.highest == nullptr || answer->peak.requested > curve.highest->peak.requested)
+        curve.highest = answer;
+      for (const HistoryPoint& point : answer->curve)
+        if (curve.points.empty() || point.at_ns > curve.points.back().at_ns)
+          curve.points.push_back(point);
+    }
+  }
+  return curves;
+}
 
 MemoryFiles read_memory_files(const std::vector<OtherFile>& found, const MemoryReading& reading) {
   std::vector<OtherFile> files;

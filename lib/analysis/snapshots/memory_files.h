@@ -36,6 +36,17 @@ struct SnapshotFile {
   std::uint64_t trailing_bytes = 0;
 };
 
+// SnapshotCurve: the memory of a device over all snapshots of it. The histories of several ones
+// overlap: each goes on after the one before.
+//
+//   for (const SnapshotCurve& curve : curves_of(files)) use(curve.rank, curve.points);
+struct SnapshotCurve {
+  std::int64_t rank = 0;
+  std::int64_t device = 0;
+  std::vector<HistoryPoint> points = {};
+  const MemoryAnswer* highest = nullptr;  // of the snapshot with the highest peak
+};
+
 struct RankedReport {
   std::int64_t rank = 0;
   TrackerReport report;
@@ -68,6 +79,9 @@ struct MemoryReading {
   bool keep_going = false;
   std::vector<NumberRange> ranks = {};  // those whose files are read; empty: all
 };
+
+// Returns those that have points, by rank and device; the files must outlive them.
+std::vector<SnapshotCurve> curves_of(const MemoryFiles& files);
 
 // Throws Error for the first file that cannot be read, unless it keeps going.
 MemoryFiles read_memory_files(const std::vector<OtherFile>& files, const MemoryReading& reading);

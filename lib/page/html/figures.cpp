@@ -134,6 +134,18 @@ void write_curve(HtmlWriter& html, const Curve& curve) {
                     {"preserveAspectRatio", "none"},
                     {"role", "img"},
                     {"aria-label", curve.title + ": " + curve.words}});
+  const auto x_of = [&](std::int64_t ns) {
+    return std::clamp(
+        1000 * (static_cast<double>(ns) - static_cast<double>(scale.start_ns)) / scale.length_ns,
+        0.0, 1000.0);
+  };
+  std::string bands;
+  for (const auto& [from_ns, to_ns] : curve.bands)
+    if (x_of(to_ns) > x_of(from_ns))
+      bands += fmt::format("M{:.1f} 0V100H{:.1f}V0", x_of(from_ns), x_of(to_ns));
+  if (!bands.empty()) html.raw(fmt::format("<path class=bands d=\"{}\"/>", bands));
+  if (curve.mark_ns)
+    html.raw(fmt::format("<path class=mark d=\"M{:.1f} 0V100\"/>", x_of(*curve.mark_ns)));
   write_line(html, curve.points, scale, curve.has_steps, "");
   write_line(html, curve.second, scale, curve.has_steps, " class=second");
   html.close();

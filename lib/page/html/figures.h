@@ -53,6 +53,8 @@ struct Curve {
   std::vector<CurvePoint> points;
   std::vector<CurvePoint> second;  // dashed, on the same scale
   bool has_steps = false;          // a value holds until the next point
+  std::vector<std::pair<std::int64_t, std::int64_t>> bands = {};  // behind the lines: from, to
+  std::optional<std::int64_t> mark_ns = {};                       // a line from top to bottom
 };
 
 // From 0 or the least value, whichever is lower, to the greatest.
