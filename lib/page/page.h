@@ -48,7 +48,7 @@ PageSide make_page_side(const Run& run, PageSide side, const PageTree& tree,
 //
 // Size: at most 2 MB for any run (sections.h): what is too much is added up, or the largest is
 // kept and the page says how much that is. The same run gives the same bytes, whatever the number
-// of threads. Cost: 2 to 2.5 times the processor time of `bottleneck`.
+// of threads. Cost: 2 to 2.6 times the processor time of `bottleneck`.
 
 struct PageOptions {
   // The inputs and the selection as they were typed, for the commands that the page shows:
