@@ -171,7 +171,7 @@ TEST_CASE("coarse time lines: rows give the mesh, and what-if alone says who is 
   CHECK(stragglers_report(run).headline.at(0) ==
         "Cannot tell which rank holds up the others: operations of a coarse time line are replayed "
         "by trace-stats what-if alone.");
-  // Of a step of rank 0 (stage 0): gather 2, scatter 4 and clip 1 us of collectives, 4 messages of 1.
+  // Of a step of rank 0 (stage 0): gather 2, scatter 4, clip 1 us of collectives; 4 messages of 1.
   const ReportRow first = rows_of(bubbles_report(run), "ranks").at(0);
   const double step_us = static_cast<double>(number_in(first, "step_ns")) / 1000;
   CHECK(share_in(first, "collective_unknown_share") * step_us == doctest::Approx(7));

@@ -368,10 +368,13 @@ TEST_CASE("why idle: the remedy of a pipeline is for what moves most of the data
   CHECK(verdict_headline(inner) ==
         "Verdict: compute (at most 770.000 us of 1.000 ms, 77.0 % of the mean step of 2 ranks)");
   CHECK(inner.gains[Limit::communication].share() == doctest::Approx(0.23));
-  CHECK(says(inner, "smaller tensor- or expert-parallel groups, each within one host"));
+  CHECK(
+      says(inner,
+           "less communication, first of tensor- or expert-parallel groups: smaller, in one host"));
   CHECK_FALSE(says(inner, "larger buckets"));
   const Verdict messages = verdict_of_stages(false, 100);
-  CHECK(says(messages, "overlap of messages between stages with computing"));
+  CHECK(
+      says(messages, "overlap of communication with computing, first of messages between stages"));
   CHECK_FALSE(says(messages, "larger buckets"));
   const Verdict end = verdict_of_stages(false, 20);
   CHECK(says(end, "larger buckets"));

@@ -141,9 +141,10 @@ Cure idle_cure(const Findings& found) {
 Cure communication_cure(const Findings& found) {
   const StageWaits& stages = found.stages;
   if (stages.is_pipeline && stages.inner_ns > stages.message_ns && stages.inner_ns > stages.end_ns)
-    return {"smaller tensor- or expert-parallel groups, each within one host", "comm"};
+    return {"less communication, first of tensor- or expert-parallel groups: smaller, in one host",
+            "comm"};
   if (stages.is_pipeline && stages.message_ns > stages.end_ns)
-    return {"overlap of messages between stages with computing", "comm"};
+    return {"overlap of communication with computing, first of messages between stages", "comm"};
   if (!found.trains && !stages.is_pipeline)
     return {"fewer and larger collectives, overlap with computing", "comm"};
   // Messages that take this long are not too small.
