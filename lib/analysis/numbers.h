@@ -30,6 +30,9 @@ namespace traceloom {
 // A gain or a delay below this part of a step is no remedy, no verdict, and no news.
 inline constexpr double kWorthNaming = 0.01;
 
+// Fewer steps show little: a rank is named only if it has a cause, or is nearly always slower.
+inline constexpr std::size_t kFewSteps = 4;
+
 // These two round halves up. The sum is wide, because a file may claim times of any length.
 inline std::int64_t rounded_mean(Int128 sum, std::size_t count) {
   const auto n = static_cast<Int128>(count);

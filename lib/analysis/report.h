@@ -43,7 +43,7 @@ struct Report {
   std::vector<std::pair<std::string, std::string>> values;  // key and JSON
   std::vector<ReportTable> tables;                          // CSV shows the first one
   std::vector<std::string> notes;                           // reasons for values that are not known
-  bool is_unknown = false;  // what was asked cannot be told: exit code 2
+  bool is_unknown = false;  // what was asked, or a gate, cannot be told: exit code 2
 };
 
 // Notes about ranks. A note that holds for several ranks appears once: "ranks 0-3,7: no spans that

@@ -112,6 +112,9 @@ static_assert(to_string(OperationKind::reduce_layernorm) == "layernorm-grads-all
 constexpr bool is_compute(OperationKind kind) {
   return kind <= OperationKind::optimizer;
 }
+constexpr bool is_collective(OperationKind kind) {
+  return kind >= OperationKind::gather_parameters;
+}
 std::optional<OperationKind> operation_kind(std::string_view name);
 
 // True for the iterations of vLLM and SGLang.

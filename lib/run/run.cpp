@@ -366,6 +366,26 @@ void for_each_parallel(std::size_t count, unsigned threads,
   for (std::future<void>& helper : helpers) helper.get();
 }
 
+std::vector<std::int64_t> Run::ranks_of_files() const {
+  std::set<std::int64_t> found;
+  for (const RunFile& file : files) {
+    found.insert(file.ranks.begin(), file.ranks.end());
+    if (file.rank) found.insert(*file.rank);
+  }
+  return {found.begin(), found.end()};
+}
+
+bool Run::is_coarse() const {
+  return std::ranges::any_of(ranks, [](const RankEvents& rank) { return rank.stage >= 0; });
+}
+
+const RunFile* Run::file_with_set_clock() const {
+  const auto found = std::ranges::find_if(files, [](const RunFile& file) {
+    return file.clock_problems.count(Problem::clock_conflict) > 0;
+  });
+  return found == files.end() ? nullptr : &*found;
+}
+
 Run read_run(const RunRequest& request) {
   EventCollector collector(request);
   Team& team = team_or_alone(request.team);

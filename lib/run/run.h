@@ -213,6 +213,14 @@ struct Run : RunTexts {
   unsigned threads = 0;       // number of threads in the request
   Team* team = nullptr;       // the processes that have the events; nullptr: all are here
   RunMemo memo = {};
+
+  // Returns the ranks that the files name, ascending, whether the request has them or not.
+  std::vector<std::int64_t> ranks_of_files() const;
+  // True if it has ranks of a coarse time line (analysis/coarse).
+  bool is_coarse() const;
+  // Returns the first file whose clock was set, or contradicts itself, while it was recorded;
+  // nullptr if there is none.
+  const RunFile* file_with_set_clock() const;
 };
 
 // Throws Error for an input that is no trace (see keep_going), and a negative rank.

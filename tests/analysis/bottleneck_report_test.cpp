@@ -323,3 +323,15 @@ TEST_CASE("bottleneck: files of several runs in one command are noted") {
   CHECK(std::ranges::count(notes_of(8), several) == 1);
   CHECK(std::ranges::count(notes_of(9), several) == 0);  // two cycles of one process
 }
+
+TEST_CASE("bottleneck: only a training is said to lack a loader") {
+  const auto says_loader = [](const char* kernel) {
+    TraceText trace;
+    trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
+    trace.cat("kernel").x(kernel, 0, 900);
+    return std::ranges::count(verdict_of({{"rank0.json", trace.array()}}).evidence,
+                              "the data loader is not instrumented: its share is not known");
+  };
+  CHECK(says_loader("gemm_backward") == 1);
+  CHECK(says_loader("gemm") == 0);
+}

@@ -21,7 +21,6 @@
 //   - missing ranks of the job are reported, one rank alone is no verdict of communication, and
 //     neither is a host that gives work to a device that was not recorded
 //   - what remedies name is in the tree
-#include "analysis/coarse/time_line.h"
 #include "analysis/reports/reports.h"
 #include "base/problems.h"
 #include "oracle/json_value.h"
@@ -206,7 +205,7 @@ void check_gains(const Verdict& verdict) {
 // Waits that overlap count once in the verdict, each by itself in this column of comm.
 void check_comm(const Run& run, const Verdict& verdict) {
   if (verdict.waiting_in != Limit::communication || verdict.waiting.ns == 0) return;
-  if (is_coarse(run)) return;  // comm lists no operations, which are of no collectives
+  if (run.is_coarse()) return;  // comm lists no operations, which are of no collectives
   std::int64_t waiting_ns = 0;
   for (const ReportRow& row : rows_of(comm_report(run, {}), "ranks"))
     waiting_ns += number_in(row, "total_wait_ns");

@@ -495,18 +495,6 @@ TEST_CASE("why idle: names are asked for gradients only where a sentence depends
   CHECK(trains(9, false));
 }
 
-TEST_CASE("why idle: only a training is said to lack a loader") {
-  const auto says_loader = [](const char* kernel) {
-    TraceText trace;
-    trace.cat("user_annotation").x("ProfilerStep#1", 0, 1000);
-    trace.cat("kernel").x(kernel, 0, 900);
-    return std::ranges::count(verdict_of(trace).evidence,
-                              "the data loader is not instrumented: its share is not known");
-  };
-  CHECK(says_loader("gemm_backward") == 1);
-  CHECK(says_loader("gemm") == 0);
-}
-
 TEST_CASE(
     "why idle: a cut trace of torch.profiler may lack all of one kind, so it has no verdict") {
   TraceText trace = step_with_gap(890);

@@ -20,9 +20,8 @@ namespace traceloom {
 
 struct Answer {
   Report report;
-  bool is_no = false;       // a gate failed: exit code 1
-  bool is_unknown = false;  // a gate could not be measured, and none failed: exit code 2
-  bool is_loss = false;     // of files other than traces; see --strict
+  bool is_no = false;                    // a gate failed: exit code 1
+  bool is_loss = false;                  // of files other than traces; see --strict
   std::optional<std::string> text = {};  // written instead of the report
 };
 

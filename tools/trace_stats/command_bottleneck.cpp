@@ -101,7 +101,7 @@ Answer answer(const Run& run, const GateOptions& options) {
     if (result.answer == GateAnswer::passes) continue;
     const bool is_unknown = result.answer == GateAnswer::unknown;
     answer.is_no |= !is_unknown;
-    answer.is_unknown |= is_unknown && !options.allows_unknown;
+    answer.report.is_unknown |= is_unknown && !options.allows_unknown;
     say(kToolName, Tone::note,
         fmt::format("--fail-on: {}{}", result.why,
                     is_unknown && !options.allows_unknown ? " (--unknown pass allows that)" : ""));

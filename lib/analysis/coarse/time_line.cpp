@@ -172,10 +172,6 @@ std::string words_of(const Operation& operation) {
                      operation.stage);
 }
 
-bool is_coarse(const Run& run) {
-  return std::ranges::any_of(run.ranks, [](const RankEvents& rank) { return rank.stage >= 0; });
-}
-
 TimeLine read_time_line(const Run& run, const std::vector<NumberRange>& left_out_steps) {
   return Reader(run, left_out_steps).read();
 }

@@ -1,7 +1,7 @@
 // TimeLine: a job as coarse operations: each rank's forward and backward passes of micro-batches,
 // messages and collectives (run/event_class.h), in a grid of steps, replicas and stages.
 //
-//   if (is_coarse(run)) {
+//   if (run.is_coarse()) {
 //     const TimeLine line = read_time_line(run, {});
 //     line.ns_at(step, replica, operation)
 //   }
@@ -44,9 +44,6 @@ struct TimeLine {
     return ns[(step * replicas + replica) * operations.size() + operation];
   }
 };
-
-// True if the run has ranks of a coarse time line.
-bool is_coarse(const Run& run);
 
 // Leaves out steps by their numbers. Throws Error, which says what is missing, unless all replicas
 // have the same operations in all other steps, and for kinds of events that it does not know.

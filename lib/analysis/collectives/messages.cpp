@@ -153,10 +153,7 @@ class BatchedGroup {
 // True if ranks that send leave before others come to receive, as long as clocks can show it.
 bool are_eager(const Run& run, const std::vector<Message>& messages) {
   constexpr std::size_t kLeastShare = 20;  // one of so many
-  const auto is_set = [](const RunFile& file) {
-    return file.clock_problems.count(Problem::clock_conflict) > 0;
-  };
-  if (!run.common_clock || std::ranges::any_of(run.files, is_set)) return false;
+  if (!run.common_clock || run.file_with_set_clock() != nullptr) return false;
   const auto apart = std::ranges::count_if(messages, [](const Message& message) {
     return message.sent.end_ns <= message.received.start_ns;
   });
@@ -206,7 +203,7 @@ class TwoStageWays {
       return std::ranges::count_if(
           sends, [&](const Message* send) { return forward.contains(send->after_label); });
     };
-    // Each part of the model sends as many messages forward as come back to it.
+    // A part of the model sends as many messages forward as come back to it.
     const auto backward = [&](const std::vector<Message*>& sends) {
       return static_cast<std::ptrdiff_t>(sends.size()) - count(sends);
     };

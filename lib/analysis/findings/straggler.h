@@ -4,6 +4,7 @@
 //   if (found.rank) use(*found.rank, found.cause);
 #pragma once
 
+#include "analysis/numbers.h"
 #include "analysis/waits/rank_waits.h"
 #include "base/by_enum.h"
 
@@ -16,8 +17,6 @@
 
 namespace traceloom {
 
-// With fewer steps, a rank is named only if it has a cause.
-inline constexpr std::size_t kFewSteps = 4;
 // A delay is steady if it happens in this share of the steps.
 inline constexpr double kSteadyShare = 0.80;
 

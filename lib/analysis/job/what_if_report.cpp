@@ -180,7 +180,7 @@ void add_values(const SlowdownFigures& figures, Report& report) {
 }  // namespace
 
 Report what_if_report(const Run& run, const WhatIfOptions& options, const WhatIfRequest& request) {
-  if (!is_coarse(run)) return replay_report(run, request);
+  if (!run.is_coarse()) return replay_report(run, request);
   Report report("what-if", run);
   const TimeLine line = read_time_line(run, options.without_steps);
   const SlowdownFigures figures = measure_slowdowns(line, run.files.front().path, run.threads);

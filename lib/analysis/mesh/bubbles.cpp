@@ -22,21 +22,8 @@ Intervals computing(const RoleSets& sets) {
   return all;
 }
 
-// The collectives of a coarse time line, which are not matched. They are those kinds of operations
-// that neither compute nor are messages.
-Intervals coarse_collectives(const Run& run, const RankEvents& rank) {
-  Intervals found;
-  rank.for_each_mark([&](const MarkedSpan& span) {
-    if (span.mark == SpanMark::operation &&
-        operation_kind(run.labels.name(span.label)) >= OperationKind::gather_parameters)
-      found.push_back(span.interval());
-  });
-  return unite(std::move(found));
-}
-
 // Communication by its events that is in no piece of find_exchanges() counts as unknown.
-PartTimes parts_of(const Run& run, std::size_t i, const RankRoles& roles,
-                   const RankExchanges& exchanges, bool has_devices) {
+PartTimes parts_of(const RankRoles& roles, const RankExchanges& exchanges, bool has_devices) {
   PartTimes times;
   for (const StepRoles& step : roles.steps) {
     if (!step.step.counted) continue;
@@ -52,8 +39,6 @@ PartTimes parts_of(const Run& run, std::size_t i, const RankRoles& roles,
   take(StepPart::collective_moving, exchanges.collectives.moves);
   take(StepPart::collective_waiting, exchanges.collectives.waits);
   take(StepPart::collective_unknown, joined(exchanges.collectives.unknown, exchanges.alone));
-  take(StepPart::collective_unknown,
-       intersect(unpacked(roles.sets[Role::communication]), coarse_collectives(run, run.ranks[i])));
   take(StepPart::message_moving, exchanges.messages.moves);
   take(StepPart::message_waiting, exchanges.messages.waits);
   take(StepPart::message_unknown,
@@ -106,7 +91,7 @@ Bubbles find_bubbles(const Run& run, const Mesh& mesh, const std::vector<RankRol
       found.without_devices.push_back(run.ranks[i].rank);
       continue;
     }
-    RankParts rank{parts_of(run, i, roles[i], exchanges[i], any_devices), run.ranks[i].rank};
+    RankParts rank{parts_of(roles[i], exchanges[i], any_devices), run.ranks[i].rank};
     if (rank.steps == 0) continue;
     found.all.add(rank);
     if (const MeshPlace* const place = mesh.place_of(rank.rank)) {

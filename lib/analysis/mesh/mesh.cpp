@@ -360,18 +360,13 @@ class MeshMaker {
   }
 
   void find_missing() {
-    std::set<std::int64_t> known;
-    for (const RunFile& file : run_.files) {
-      known.insert(file.ranks.begin(), file.ranks.end());
-      if (file.rank) known.insert(*file.rank);
-    }
+    const Ranks known = run_.ranks_of_files();
     Ranks all;
     for (const auto& [rank, place] : mesh_.places) all.push_back(rank);
     // Without places all that the files tell is how many there are.
     if (all.empty() && mesh_.world <= kMostRanks)
       for (std::int64_t rank = 0; rank < mesh_.world; ++rank) all.push_back(rank);
-    for (const std::int64_t rank : all)
-      if (!known.contains(rank)) mesh_.missing.push_back(rank);
+    std::ranges::set_difference(all, known, std::back_inserter(mesh_.missing));
   }
 
   const Run& run_;

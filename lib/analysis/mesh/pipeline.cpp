@@ -74,7 +74,7 @@ class Grid {
   const Run& run_;
   const Mesh& mesh_;
   std::map<std::size_t, Interval> times_;  // of the step, by rank
-  // Each rank has its launches, whether they are receives (a batch sends what was done before), and
+  // A rank has its launches, whether they are receives (a batch sends what was done before), and
   // the ways of their messages.
   std::map<std::size_t, std::vector<std::tuple<std::int64_t, bool, MessageWay>>> work_;
 };

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 #include <tuple>
 
 namespace traceloom {
@@ -261,17 +260,6 @@ std::int64_t all_ns(const Run& run, const JobWork& job) {
   return sum_ns;
 }
 
-// The ranks of the files that the run does not hold.
-std::set<std::int64_t> left_out_ranks(const Run& run) {
-  std::set<std::int64_t> ranks;
-  for (const RunFile& file : run.files) {
-    ranks.insert(file.ranks.begin(), file.ranks.end());
-    if (file.rank) ranks.insert(*file.rank);
-  }
-  for (const RankEvents& rank : run.ranks) ranks.erase(rank.rank);
-  return ranks;
-}
-
 }  // namespace
 
 JobWork::JobWork(const Run& run) : steps(shared_steps(run)), parts(run.ranks.size()) {
@@ -313,11 +301,10 @@ std::string find_refusal(const Run& run, const JobWork& job) {
   const Mesh& mesh = find_mesh(run);
   if (std::ranges::none_of(job.steps, &JobStep::counted))
     return "there is no step that all ranks have, and that counts";
-  const bool has_work =
-      std::ranges::any_of(job.ranks, [](const RankWork& rank) { return !rank.pieces.empty(); });
-  if (std::ranges::any_of(run.ranks, [](const RankEvents& rank) { return rank.stage >= 0; }))
+  if (run.is_coarse())
     return "operations of a coarse time line are replayed by trace-stats what-if alone";
-  if (!has_work) return "these traces hold no work of devices, which is what is replayed";
+  if (std::ranges::all_of(job.ranks, [](const RankWork& rank) { return rank.pieces.empty(); }))
+    return "these traces hold no work of devices, which is what is replayed";
   if (std::ranges::any_of(job.ranks,
                           [](const RankWork& rank) { return rank.streams > kMostStreams; }))
     return fmt::format("a rank has work on more than {} streams", kMostStreams);
@@ -328,7 +315,9 @@ std::string find_refusal(const Run& run, const JobWork& job) {
         "{} of the job {} not in these traces, so what the others wait for is not known: record "
         "all ranks",
         ranks_words(mesh.missing, RankStyle::sentence), plural(mesh.missing.size(), "is", "are"));
-  if (const std::set<std::int64_t> left = left_out_ranks(run); !left.empty())
+  std::vector<std::int64_t> left = run.ranks_of_files();
+  for (const RankEvents& rank : run.ranks) std::erase(left, rank.rank);
+  if (!left.empty())
     return fmt::format("{} {} left out by --rank, so what the others wait for is not known",
                        ranks_words(left, RankStyle::sentence), plural(left.size(), "is", "are"));
   if (job.coverage() < kLeastCoverage)
@@ -336,9 +325,8 @@ std::string find_refusal(const Run& run, const JobWork& job) {
         "the partners of {:.1f} % of the time in communication are not known (most "
         "of it in '{}'), so that waiting would be taken for work",
         100 * (1 - job.coverage()), job.unknown.front().first);
-  for (const RunFile& file : run.files)
-    if (file.clock_problems.count(Problem::clock_conflict) > 0)
-      return std::string(file.clock_problems.explanation(Problem::clock_conflict));
+  if (const RunFile* const file = run.file_with_set_clock())
+    return std::string(file->clock_problems.explanation(Problem::clock_conflict));
   if (!run.common_clock)
     return "the clocks of the ranks could not be brought together (see trace-stats info)";
   return "";

@@ -310,7 +310,7 @@ class RankBuilder {
       if (stream.holds && piece.start_ns - stream.end_ns <= kSoon)
         reasons.add(stream.node, stream.end_ns);
   }
-  // What began just when communication had ended, and has no later reason, waited for it, too.
+  // Work that began just when communication had ended, and has no later reason, waited for it, too.
   void wait_for_held(const LaunchedPiece& piece, Reasons& reasons) {
     std::erase_if(state_.held, [&](const HeldEnd& held) {
       return order_.may_wait(piece.label, held, state_.launched) &&

@@ -1,5 +1,6 @@
 #include "analysis/replay/what_if.h"
 
+#include "analysis/numbers.h"
 #include "analysis/replay/likes.h"
 #include "base/problems.h"
 #include "base/units.h"
@@ -14,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace traceloom {
 namespace {
@@ -245,10 +247,9 @@ struct Survey {
   }
   // The fewer steps, the more often chance leaves much of the differences in the sum.
   bool varies(std::uint32_t rank) const {
-    constexpr std::int64_t kFewSteps = 4;
     const auto found = ranks.find(rank);
     return found != ranks.end() &&
-           ratio(found->second, apart.at(rank)) < (steps < kFewSteps ? 0.8 : 0.5);
+           ratio(found->second, apart.at(rank)) < (std::cmp_less(steps, kFewSteps) ? 0.8 : 0.5);
   }
   // True if a rank has at least half of its mean excess in each step: chance makes no such ranks.
   bool is_steady(std::uint32_t rank) const { return 2 * least.at(rank) >= ranks.at(rank) / steps; }
@@ -402,10 +403,10 @@ class GainMaker {
     gain.steps_share = ratio(much, static_cast<std::int64_t>(steps.size()));
     std::ranges::sort(each);
     const std::int64_t residual_ns = std::abs(sum(base_) - recorded_ns_) / count();
-    gain.often_ns = each[(each.size() - 1) / 4] - residual_ns;
-    gain.least_ns = std::min(each[(each.size() - 1) / 4], gain.gain_ns - residual_ns);
-    gain.most_ns =
-        std::max(each[each.size() - 1 - (each.size() - 1) / 4], gain.gain_ns + residual_ns);
+    const std::size_t quarter = (each.size() - 1) / 4;
+    gain.often_ns = each[quarter] - residual_ns;
+    gain.least_ns = std::min(each[quarter], gain.gain_ns - residual_ns);
+    gain.most_ns = std::max(each[each.size() - 1 - quarter], gain.gain_ns + residual_ns);
     return gain;
   }
   void widen(Gain& gain, const std::vector<std::int64_t>& steps) const {

@@ -195,16 +195,6 @@ void append_means(const Run& run, const std::vector<RankRoles>& ranks, Report& r
   }
 }
 
-// Returns the ranks that the files name.
-std::vector<std::int64_t> ranks_of(const Run& run) {
-  std::set<std::int64_t> ranks;
-  for (const RunFile& file : run.files) {
-    ranks.insert(file.ranks.begin(), file.ranks.end());
-    if (file.rank) ranks.insert(*file.rank);
-  }
-  return {ranks.begin(), ranks.end()};
-}
-
 }  // namespace
 
 Table roles_table(const StepSum& steps) {
@@ -224,7 +214,7 @@ Table roles_table(const StepSum& steps) {
 void note_missing(const Run& run, Report& report) {
   if (run.ranks.empty())
     report.notes.push_back(fmt::format("no rank is left to look at: these traces are of {}",
-                                       ranks_words(ranks_of(run), RankStyle::option)));
+                                       ranks_words(run.ranks_of_files(), RankStyle::option)));
   const auto is_without = [](const RankEvents& rank) { return !rank.has_devices(); };
   const auto without = static_cast<std::size_t>(std::ranges::count_if(run.ranks, is_without));
   if (without > 0 && without == run.ranks.size())

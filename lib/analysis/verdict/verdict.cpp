@@ -1,6 +1,5 @@
 #include "analysis/verdict/verdict.h"
 
-#include "analysis/coarse/time_line.h"
 #include "analysis/mesh/bubbles.h"
 #include "analysis/verdict/verdict_words.h"
 #include "base/arithmetic.h"
@@ -261,7 +260,7 @@ Limit find_largest(const Gains& gains) {
   return largest;
 }
 
-// What is the fault of one rank, stage, link or group counts for it alone. Computing counts with
+// The time that one rank, stage, link or group causes counts for it alone. Computing counts with
 // what a mean rank spends on the kernel: without it all waiting behind it would be gone, too, but
 // it only becomes faster.
 Limit choose_for_job(Gains gains, const Findings& found) {
@@ -559,7 +558,7 @@ Findings::Findings(const Run& run)
                            [](const RankEvents& rank) { return rank.steps.lost > 0; })),
       devices(has_devices(run)),
       has_frames(std::ranges::any_of(run.ranks, &RankEvents::has_frames)),
-      is_coarse(traceloom::is_coarse(run)),
+      is_coarse(run.is_coarse()),
       trains((!loader.instrumented || may_be(basis, Role::communication)) && is_training(run)),
       world_size(std::max(run.ranks.size(), find_stated_ranks(run))),
       is_alone(is_one_of_some(run, basis)),

@@ -46,6 +46,15 @@ void add_matched(const Collective& what, bool lacks_ranks, std::vector<RankExcha
   }
 }
 
+// Those of a coarse time line are not matched.
+void add_operations(const Run& run, const RankEvents& events, RankExchanges& rank) {
+  events.for_each_mark([&](const MarkedSpan& span) {
+    if (span.mark != SpanMark::operation) return;
+    const std::optional<OperationKind> kind = operation_kind(run.labels.name(span.label));
+    if (kind && is_collective(*kind)) rank.collectives.unknown.push_back(span.interval());
+  });
+}
+
 }  // namespace
 
 std::vector<RankExchanges> find_exchanges(const Run& run, bool lacks_ranks) {
@@ -53,6 +62,8 @@ std::vector<RankExchanges> find_exchanges(const Run& run, bool lacks_ranks) {
   const MatchedCollectives& found = match_collectives(run);
   for (const Collective& what : found.single) add_single(what, ranks);
   for (const Collective& what : found.matched) add_matched(what, lacks_ranks, ranks);
+  for (std::size_t i = 0; run.is_coarse() && i < ranks.size(); ++i)
+    add_operations(run, run.ranks[i], ranks[i]);
   for (RankExchanges& rank : ranks) {
     rank.alone = unite(std::move(rank.alone));
     for (ExchangeTimes* const times : {&rank.collectives, &rank.messages})

@@ -270,7 +270,7 @@ class TimelineMaker {
     }
     to.rows.push_back(std::move(made));
   }
-  // Of the rank in full that was added last.
+  // The gaps are those of the rank in full that was added last.
   void add_gaps(IdleGaps gaps, std::size_t room, Timeline& to) {
     if (gaps.size() > room) {
       std::ranges::stable_sort(gaps, std::greater(),
