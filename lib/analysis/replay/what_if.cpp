@@ -392,8 +392,8 @@ class GainMaker {
 
   Gain make(const Scenario& scenario, const std::vector<std::int64_t>& steps) const {
     Gain gain{scenario.repairs};
-    gain.gain_ns = mean_gain_ns(steps);
-    gain.step_ns = recorded_ns_ / count() - gain.gain_ns;
+    gain.gain_ns = saved_ns(steps) / count();
+    gain.step_ns = (recorded_ns_ - saved_ns(steps)) / count();
     std::vector<std::int64_t> each;
     std::int64_t much = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -410,8 +410,9 @@ class GainMaker {
     return gain;
   }
   void widen(Gain& gain, const std::vector<std::int64_t>& steps) const {
-    gain.least_ns = std::min(gain.least_ns, mean_gain_ns(steps));
-    gain.most_ns = std::max(gain.most_ns, mean_gain_ns(steps));
+    const std::int64_t other_ns = saved_ns(steps) / count();
+    gain.least_ns = std::min(gain.least_ns, other_ns);
+    gain.most_ns = std::max(gain.most_ns, other_ns);
   }
 
  private:
@@ -419,8 +420,9 @@ class GainMaker {
   std::int64_t scaled(std::int64_t ns) const {
     return static_cast<std::int64_t>(scale_ * static_cast<double>(ns));
   }
-  std::int64_t mean_gain_ns(const std::vector<std::int64_t>& steps) const {
-    return scaled(sum(base_) - sum(steps)) / count();
+  // Of all steps and ranks.
+  std::int64_t saved_ns(const std::vector<std::int64_t>& steps) const {
+    return scaled(sum(base_) - sum(steps));
   }
 
   std::vector<std::int64_t> base_;
