@@ -239,7 +239,7 @@ struct Magic {
 
 constexpr std::string_view kToUtf8 = "convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)";
 constexpr std::string_view kNeedsJson = "Chrome JSON traces are needed";
-constexpr Foreign kPickle{"a pickle", "trace-stats memory reads those that hold memory"};
+constexpr Foreign kPickle{"a pickle", "trace-stats memory reads those that hold memory, as files"};
 
 constexpr std::array kMagics{
     Magic{0,

@@ -50,12 +50,22 @@ std::int64_t bytes_of(const TrackerReport& report, const TrackerRow& row, std::s
 // Throws Error if the text has no line "Iteration N FUNCTION Peak ... memory stats:".
 TrackerReport parse_tracker_report(const std::string& path, std::string_view text);
 
-// MemoryTimeline: the peak of what torch.profiler's export_memory_timeline() wrote, raw or JSON.
+// MemoryTimeline: the peak and the curve of each category, as torch.profiler's
+// export_memory_timeline() wrote them, raw or as JSON.
 
 inline constexpr std::string_view kTimelineCategories[] = {
     "parameter",  "optimizer_state", "input",           "temporary",
     "activation", "gradient",        "autograd_detail", "unknown"};
 inline constexpr std::size_t kTimelineCategoryCount = std::size(kTimelineCategories);
+
+// The bytes of each category at a moment.
+struct TimelinePoint {
+  std::int64_t at_ns = 0;
+  std::array<std::int64_t, kTimelineCategoryCount> bytes{};
+
+  std::int64_t sum() const;  // saturates
+};
+inline constexpr std::size_t kMostTimelinePoints = 1024;
 
 struct MemoryTimeline {
   std::string path;
@@ -63,6 +73,8 @@ struct MemoryTimeline {
   std::int64_t peak = 0;
   std::optional<std::int64_t> peak_at_ns;  // absent before the first event
   std::array<std::int64_t, kTimelineCategoryCount> at_peak{};
+  // By time, at most kMostTimelinePoints; each is the highest one of as many rows.
+  std::vector<TimelinePoint> curve;
   std::int64_t end = 0;
   std::uint64_t left_out = 0;  // rows of another form
 };

@@ -3,9 +3,9 @@
 #include "base/problems.h"
 #include "memory/memory_reports.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 namespace traceloom {
@@ -28,21 +28,14 @@ class TimelineReader {
     if (depth_ != 0 || timeline_.rows == 0)
       refuse(depth_ != 0 ? "the memory timeline ends inside a list: it is cut; copy it again"
                          : "is no memory timeline: a list of rows of numbers");
-    timeline_.end = sum(live_);
+    timeline_.end = live_.sum();
+    std::ranges::stable_sort(timeline_.curve, {}, &TimelinePoint::at_ns);
     return std::move(timeline_);
   }
 
  private:
   static constexpr int kDeepest = 3;
-  using Sums = std::array<std::int64_t, kTimelineCategoryCount>;
-
   [[noreturn]] void refuse(const char* problem) const { throw Error(timeline_.path, at_, problem); }
-
-  static std::int64_t sum(const Sums& live) {
-    std::int64_t all = 0;
-    for (const std::int64_t bytes : live) add_to(all, bytes);
-    return all;
-  }
 
   void read_token() {
     const char c = text_[at_];
@@ -108,7 +101,7 @@ class TimelineReader {
       ++timeline_.left_out;
       return;
     }
-    add_to(live_[static_cast<std::size_t>(row[3])], row[2]);
+    add_to(live_.bytes[static_cast<std::size_t>(row[3])], row[2]);
     note(row[0] < 0 ? std::nullopt : std::optional(row[0]));
   }
 
@@ -118,16 +111,36 @@ class TimelineReader {
       ++timeline_.left_out;
       return;
     }
-    std::copy(numbers_.begin() + 1, numbers_.end(), live_.begin());
+    std::copy(numbers_.begin() + 1, numbers_.end(), live_.bytes.begin());
     note(saturating_multiply(times_[index], kNsPerUs));
   }
 
   void note(std::optional<std::int64_t> at_ns) {
-    const std::int64_t all = sum(live_);
+    const std::int64_t all = live_.sum();
+    if (at_ns) note_point(*at_ns, all);
     if (all <= timeline_.peak) return;
     timeline_.peak = all;
     timeline_.peak_at_ns = at_ns;
-    timeline_.at_peak = live_;
+    timeline_.at_peak = live_.bytes;
+  }
+
+  // Rows may be millions, and their number is not known before the end.
+  void note_point(std::int64_t at_ns, std::int64_t all) {
+    std::vector<TimelinePoint>& curve = timeline_.curve;
+    if (in_point_ == rows_a_point_ && curve.size() == kMostTimelinePoints) join_pairs(curve);
+    if (in_point_ == rows_a_point_) {
+      curve.emplace_back();
+      in_point_ = 0;
+    }
+    if (in_point_++ == 0 || all > curve.back().sum()) curve.back() = {at_ns, live_.bytes};
+  }
+  void join_pairs(std::vector<TimelinePoint>& curve) {
+    for (std::size_t i = 0; i < curve.size() / 2; ++i)
+      curve[i] = std::max(curve[2 * i], curve[2 * i + 1],
+                          [](auto& a, auto& b) { return a.sum() < b.sum(); });
+    curve.resize(curve.size() / 2);
+    rows_a_point_ *= 2;
+    in_point_ = rows_a_point_;
   }
 
   std::string_view text_;
@@ -138,10 +151,18 @@ class TimelineReader {
   std::vector<std::int64_t> first_;
   std::vector<std::int64_t> times_;
   std::vector<std::int64_t> numbers_;
-  Sums live_{};
+  TimelinePoint live_;
+  std::size_t rows_a_point_ = 1;
+  std::size_t in_point_ = 1;  // rows that the last point has seen
 };
 
 }  // namespace
+
+std::int64_t TimelinePoint::sum() const {
+  std::int64_t all = 0;
+  for (const std::int64_t category : bytes) add_to(all, category);
+  return all;
+}
 
 MemoryTimeline parse_memory_timeline(const std::string& path, std::string_view text) {
   return TimelineReader(path, text).read();

@@ -46,8 +46,8 @@ struct Reserved {
 
 class Replay {
  public:
-  Replay(const Snapshot& snapshot, const DeviceSnapshot& device)
-      : snapshot_(snapshot), device_(device), entries_(device.entries) {
+  Replay(const Snapshot& snapshot, const DeviceSnapshot& device, const StepAt& step_at)
+      : snapshot_(snapshot), device_(device), entries_(device.entries), trace_(step_at) {
     answer_.device = device.device;
     answer_.entries = entries_.size();
   }
@@ -412,14 +412,17 @@ class Replay {
 
   // --- steps
 
-  // Begins of steps: those that torch.profiler marked, otherwise the moments of earlier dumps.
   void find_steps() {
     for (const MemoryMark& mark : device_.marks)
       if (mark.begins && mark.name.starts_with(kStepName))
         if (const auto number =
                 whole_number<std::int64_t>(std::string_view(mark.name).substr(kStepName.size())))
           steps_.emplace(mark.at_ns, *number);
-    has_numbers_ = !steps_.empty();
+    const auto is_in_trace = [&](const MemoryEntry& entry) {
+      return entry.at_ns != kNoTime && trace_(entry.at_ns);
+    };
+    asks_trace_ = steps_.empty() && trace_ && std::ranges::any_of(entries_, is_in_trace);
+    has_numbers_ = !steps_.empty() || asks_trace_;
     if (has_numbers_) return;
     std::int64_t dumps = 0;
     for (const MemoryEntry& entry : entries_)
@@ -428,6 +431,7 @@ class Replay {
   }
 
   std::optional<std::int64_t> step_at(std::int64_t at_ns) const {
+    if (asks_trace_) return trace_(at_ns);
     const auto next = steps_.upper_bound(at_ns);
     if (next != steps_.begin()) return std::prev(next)->second;
     return has_numbers_ || steps_.empty() ? std::nullopt : std::optional<std::int64_t>(0);
@@ -475,6 +479,7 @@ class Replay {
   const Snapshot& snapshot_;
   const DeviceSnapshot& device_;
   const std::vector<MemoryEntry>& entries_;
+  const StepAt& trace_;
   MemoryAnswer answer_;
 
   MemoryState state_;
@@ -482,6 +487,7 @@ class Replay {
   std::unordered_map<std::uint64_t, std::size_t> open_;  // by address
   std::map<std::uint64_t, Reserved> reserved_;           // by address
   std::map<std::int64_t, std::int64_t> steps_;           // begin and number
+  bool asks_trace_ = false;
   bool has_numbers_ = false;
   bool completes_ = false;        // the history has completed frees
   std::int64_t to_ns_ = kNoTime;  // the last time of an entry
@@ -493,8 +499,8 @@ class Replay {
 
 }  // namespace
 
-MemoryAnswer replay(const Snapshot& snapshot, const DeviceSnapshot& device) {
-  return Replay(snapshot, device).run();
+MemoryAnswer replay(const Snapshot& snapshot, const DeviceSnapshot& device, const StepAt& step_at) {
+  return Replay(snapshot, device, step_at).run();
 }
 
 }  // namespace traceloom

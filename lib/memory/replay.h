@@ -15,6 +15,7 @@
 #include "memory/snapshot.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -77,7 +78,7 @@ struct MemoryAnswer {
   std::int64_t from_ns = kNoTime;          // the first entry with a time
   MemoryState peak;                        // each value has its own moment
   std::optional<std::int64_t> peak_at_ns;  // of `requested`; absent before the first entry
-  std::optional<std::int64_t> peak_step;   // N of the mark ProfilerStep#N
+  std::optional<std::int64_t> peak_step;   // see replay()
   std::string peak_in;                     // the innermost annotation that is open then
   MemoryState end;
   std::int64_t inactive = 0;
@@ -98,6 +99,12 @@ struct MemoryAnswer {
   std::vector<OutOfMemory> out_of_memory;  // the last kMostOutOfMemory, oldest first
 };
 
-MemoryAnswer replay(const Snapshot& snapshot, const DeviceSnapshot& device);
+// Returns the number of the step of this rank's trace that has a Unix time; none outside of steps.
+using StepAt = std::function<std::optional<std::int64_t>(std::int64_t at_ns)>;
+
+// Steps are those that torch.profiler marked in the snapshot, otherwise those of the trace, and
+// otherwise they begin at the moments of earlier dumps, which have no numbers.
+MemoryAnswer replay(const Snapshot& snapshot, const DeviceSnapshot& device,
+                    const StepAt& step_at = {});
 
 }  // namespace traceloom

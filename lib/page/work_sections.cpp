@@ -184,21 +184,9 @@ void add_steps(const PageRun& page, std::int64_t rank, Curve& curve) {
   }
 }
 
-// The file of a rank, whose clock its snapshots have.
-const RunFile* file_of(const Run& run, std::int64_t rank) {
-  for (const RunFile& file : run.files)
-    if (file.rank == rank || std::ranges::count(file.ranks, rank) > 0) return &file;
-  return nullptr;
-}
-
-// Without a trace of the rank the time counts from the first point.
 RankedCurve curve_of(const PageRun& page, const SnapshotCurve& device) {
-  const RunFile* const file = file_of(page.run, device.rank);
-  const auto at = [&](std::int64_t own_ns) {
-    std::int64_t ns = 0;
-    if (file == nullptr) return saturating_subtract(own_ns, device.points.front().at_ns);
-    return file->times.map(saturating_subtract(own_ns, file->base_ns), ns) ? ns : 0;
-  };
+  const RankClock clock(page.run, device.rank);
+  const auto at = [&](std::int64_t ns) { return clock.at(ns, device.points.front().at_ns); };
   const MemoryAnswer& highest = *device.highest;
   Curve curve{.title = fmt::format("rank {} GPU {}", device.rank, device.device),
               .words = "peak " + bytes_words(highest.peak.requested),
@@ -211,10 +199,45 @@ RankedCurve curve_of(const PageRun& page, const SnapshotCurve& device) {
   }
   if (highest.peak_step) curve.words += fmt::format(" in step {}", *highest.peak_step);
   if (highest.peak_at_ns) curve.mark_ns = at(*highest.peak_at_ns);
+  for (const OutOfMemory& oom : highest.out_of_memory)
+    if (oom.at_ns != kNoTime) curve.failed_ns.push_back(at(oom.at_ns));
   curve.points = thinned(curve.points);
   curve.second = thinned(curve.second);
-  if (file != nullptr) add_steps(page, device.rank, curve);
+  add_steps(page, device.rank, curve);
   return {static_cast<double>(highest.peak.requested), std::move(curve)};
+}
+
+// The categories of the rank whose memory timeline has the highest peak.
+void write_category_curves(HtmlWriter& html, const PageRun& page) {
+  const std::vector<RankedTimeline>& all = page.memory.timelines;
+  const auto highest = std::ranges::max_element(
+      all, {}, [](const RankedTimeline& one) { return one.timeline.peak; });
+  if (highest == all.end() || highest->timeline.curve.empty()) return;
+  const MemoryTimeline& timeline = highest->timeline;
+  const RankClock clock(page.run, highest->rank);
+  const auto at = [&](std::int64_t ns) { return clock.at(ns, timeline.curve.front().at_ns); };
+  std::vector<RankedCurve> curves;
+  for (std::size_t i = 0; i < kTimelineCategoryCount; ++i) {
+    std::int64_t most = 0;
+    Curve curve{.title = std::string(kTimelineCategories[i]),
+                .words = bytes_words(timeline.at_peak[i]) + " at the peak",
+                .points = {},
+                .second = {},
+                .has_steps = true};
+    for (const TimelinePoint& point : timeline.curve) {
+      curve.points.push_back({at(point.at_ns), static_cast<double>(point.bytes[i])});
+      most = std::max(most, point.bytes[i]);
+    }
+    if (most <= 0) continue;
+    if (timeline.peak_at_ns) curve.mark_ns = at(*timeline.peak_at_ns);
+    curve.points = thinned(curve.points);
+    add_steps(page, highest->rank, curve);
+    curves.push_back({static_cast<double>(most), std::move(curve)});
+  }
+  html.element("h3", fmt::format("Memory by category, of rank {}{}", highest->rank,
+                                 all.size() > 1 ? ", which has the highest peak" : ""));
+  write_command(html, page, fmt::format("memory --curve {}", kMostCurvePoints));
+  write_curves(html, std::move(curves));
 }
 
 void write_snapshot_curves(HtmlWriter& html, const PageRun& page) {
@@ -229,7 +252,7 @@ void write_snapshot_curves(HtmlWriter& html, const PageRun& page) {
                          : "Allocator snapshots of each device");
   html.element("p",
                "Line: allocated. Dashes: reserved by the allocator. Bands: every other step. Line "
-               "from top to bottom: the peak of what was asked for.",
+               "from top to bottom: the peak of what was asked for; in dashes: out of memory.",
                {{"class", "command"}});
   write_command(html, page, "memory");
   write_curves(html, std::move(curves));
@@ -330,6 +353,7 @@ void write_memory_section(HtmlWriter& html, const PageRun& page) {
   if (!page.memory.snapshots.empty())
     for (const std::string& line : memory.headline) html.element("p", line);
   write_snapshot_curves(html, page);
+  write_category_curves(html, page);
   write_device_curves(html, page);
   write_host_curves(html, page);
   write_tables(html, page, memory, "Memory by device", 40);

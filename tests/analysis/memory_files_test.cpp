@@ -5,6 +5,7 @@
 #include "memory/pickle.h"
 #include "support/pickle_text.h"
 #include "support/report_cells.h"
+#include "support/run_texts.h"
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>
@@ -110,6 +111,50 @@ TEST_CASE("memory files: start and end of an iteration are a pair, the worst ran
   CHECK(number_in(growth[1], "difference_bytes") == -3'000);
   CHECK(rows_of(report, "places").size() == 4);
   CHECK(number_in(rows_of(report, "places")[0], "least_bytes") == 2'000);
+}
+
+TEST_CASE("memory files: steps without marks are those of the trace of the same rank") {
+  const auto alloc = [](std::int64_t address, int us) {
+    return dict({{"action", "alloc"},
+                 {"addr", address},
+                 {"size", 512},
+                 {"time_us", us},
+                 {"frames", kept_stack("f")}});
+  };
+  const auto block = dict({{"size", 512},
+                           {"requested_size", 512},
+                           {"state", "active_allocated"},
+                           {"frames", kept_stack("f")}});
+  // Three steps from 2000 us on, the second one at 3000 us; the base of the trace is 1000 us.
+  const std::string text =
+      pickle(dict({{"segments", list({dict({{"device", 0},
+                                            {"address", 4096},
+                                            {"total_size", 1536},
+                                            {"blocks", list({block, block, block})}})})},
+                   {"device_traces",
+                    list({list({alloc(4096, 2500), alloc(4608, 3500), alloc(5120, 4500)})})}}));
+  const std::string trace =
+      R"({"baseTimeNanoseconds": 1000000, "distributedInfo": {"rank": 4}, "traceEvents": [
+        {"ph":"X","cat":"user_annotation","name":"ProfilerStep#7","pid":1,"tid":1,"ts":1000,"dur":1000},
+        {"ph":"X","cat":"user_annotation","name":"ProfilerStep#8","pid":1,"tid":1,"ts":2000,"dur":1000},
+        {"ph":"X","cat":"user_annotation","name":"ProfilerStep#9","pid":1,"tid":1,"ts":3000,"dur":1000}
+      ]})";
+  const TemporaryFolder folder;
+  const Run run = read_texts({{"rank4.json", trace}});
+  const auto answer = [&](const std::string& name, const Run* steps_of) {
+    return read_memory_files({{FileKind::pickle, folder.write(name, text)}}, {.run = steps_of})
+        .snapshots.front()
+        .devices.front();
+  };
+  const MemoryAnswer found = answer("rank4.pickle", &run);
+  CHECK(found.peak_step == 9);
+  REQUIRE(found.leaks.size() == 1);
+  CHECK(found.leaks[0].bytes_per_step == 512);
+  CHECK(found.leaks[0].steps == 3);
+  CHECK_FALSE(answer("rank4.pickle", nullptr).peak_step.has_value());
+  const MemoryAnswer of_another = answer("rank5.pickle", &run);
+  CHECK_FALSE(of_another.peak_step.has_value());
+  CHECK(of_another.leaks.empty());
 }
 
 TEST_CASE("memory files: two named snapshots are a pair, also of two ranks") {

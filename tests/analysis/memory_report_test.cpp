@@ -133,6 +133,28 @@ TEST_CASE("memory: points of the curve are the highest until the next one") {
   CHECK(number_in(points[1], "allocated_bytes") == 1130);
 }
 
+TEST_CASE("memory: snapshots and categories of timelines have curves, too") {
+  MemoryFiles files;
+  files.snapshots.push_back({.path = "s", .rank = 2});
+  files.snapshots[0].devices.emplace_back().curve = {
+      {100, 10, 11, 12}, {150, 40, 41, 42}, {190, 20, 21, 22}, {200, 30, 31, 32}};
+  files.timelines.push_back({1, {}});
+  files.timelines[0].timeline.curve = {{0, {5}}, {9, {6, 0, 1}}, {20, {2}}};
+  const std::vector<ReportRow> points = rows_of(memory_report(Run{}, files, {.curve = 2}), "curve");
+  REQUIRE(points.size() == 6);
+  CHECK(number_in(points[0], "rank") == 2);
+  CHECK(text_in(points[0], "device") == "GPU0");
+  CHECK(number_in(points[0], "at_ns") == 0);
+  CHECK(number_in(points[0], "allocated_bytes") == 41);
+  CHECK(number_in(points[1], "at_ns") == 50);
+  CHECK(number_in(points[1], "reserved_bytes") == 42);
+  CHECK(number_in(points[2], "rank") == 1);
+  CHECK(text_in(points[2], "category") == "parameter");
+  CHECK(number_in(points[2], "allocated_bytes") == 6);
+  CHECK(text_in(points[4], "category") == "input");
+  CHECK(number_in(points[5], "allocated_bytes") == 1);
+}
+
 TEST_CASE("memory: events without totals or addresses tell what changed, and say so") {
   const Report report = memory_report(
       read(TraceText()

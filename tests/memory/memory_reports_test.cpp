@@ -120,8 +120,23 @@ TEST_CASE("memory timeline: raw and JSON have the same peak") {
     CHECK(timeline->at_peak[4] == 50);
     CHECK(timeline->end == 130);
     CHECK(timeline->left_out == 0);
+    REQUIRE(timeline->curve.size() == (timeline == &raw ? 3 : 4));
+    CHECK(timeline->curve.back().at_ns == 7000);
+    CHECK(timeline->curve.back().bytes == std::array<std::int64_t, 8>{100, 0, 0, 30});
   }
   CHECK_FALSE(parse_memory_timeline("t.json", "[[-1,1,100,0]]").peak_at_ns.has_value());
+}
+
+TEST_CASE("memory timeline: a long curve keeps the highest of as many rows") {
+  std::string text = "[[-1,1,1000,0]";
+  for (int i = 0; i < 3000; ++i) text += fmt::format(",[{},2,7,4],[{},4,-7,4]", 10 * i, 10 * i + 5);
+  const MemoryTimeline timeline = parse_memory_timeline("t.json", text + "]");
+  CHECK(timeline.rows == 6001);
+  CHECK(timeline.curve.size() == 750);  // of 8 rows each
+  for (std::size_t i = 0; i < timeline.curve.size(); ++i) {
+    CHECK(timeline.curve[i].at_ns == 40 * static_cast<std::int64_t>(i));
+    CHECK(timeline.curve[i].sum() == 1007);
+  }
 }
 
 TEST_CASE("memory timeline: rows of another form are counted, and damage has its byte") {

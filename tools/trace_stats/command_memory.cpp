@@ -83,7 +83,9 @@ void add_memory(CLI::App& app, Work& work) {
        .take_memory = [arguments](std::vector<OtherFile> files) { take(*arguments, files); },
        .more_inputs = [arguments] { return sides(*arguments); }},
       [arguments](const Run& run) {
-        const MemoryFiles files = read_memory_files(arguments->files, arguments->reading);
+        MemoryReading reading = arguments->reading;
+        reading.run = &run;
+        const MemoryFiles files = read_memory_files(arguments->files, reading);
         if (run.files.empty() && files.is_empty() && !files.errors.empty())
           throw UsageError("none of the inputs can be read; " + files.errors.front());
         Answer answer{memory_report(run, files, arguments->options)};

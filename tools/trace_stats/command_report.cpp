@@ -31,6 +31,7 @@ constexpr char kServedPage[] = "report.html";
 struct ReportCommand {
   PageOptions page;
   std::vector<OtherFile> memory;
+  MemoryReading reading;
   std::string text;  // the page, until the merged trace is there
   Serving serving;
   MergeOptions merge;
@@ -165,10 +166,14 @@ void add_report(CLI::App& app, Work& work) {
              check_serving(options->serving, app.get_subcommand("report")->count("--port") > 0);
              if (options->serving.is_wanted) start_server(request, *options);
              options->page.arguments = words;
-             options->page.memory =
-                 read_memory_files(options->memory, {request.threads, true, request.ranks});
+             options->reading = {request.threads, true, request.ranks};
            },
-       .take_run = [options](Run& run) { options->page.tree = take_page_tree(run); },
+       .take_run =
+           [options](Run& run) {
+             options->page.tree = take_page_tree(run);
+             options->reading.run = &run;
+             options->page.memory = read_memory_files(options->memory, options->reading);
+           },
        .instead =
            [options, &app] {
              if (options->base.empty() && options->changed.empty()) return Task();

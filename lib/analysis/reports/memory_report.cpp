@@ -170,23 +170,23 @@ Table unfreed_table(const OperatorDevices& devices, const MemoryOptions& options
 }
 
 // Returns the highest point of each of `count` equal parts of the curve's time.
-std::vector<MemoryPoint> highest_points(const DeviceMemory& device, std::size_t count) {
-  const std::int64_t from_ns = device.curve.front().at_ns;
-  const std::int64_t length_ns = device.curve.back().at_ns - from_ns;
+std::vector<MemoryPoint> highest_points(const std::vector<MemoryPoint>& curve, std::size_t count) {
+  const std::int64_t from_ns = curve.front().at_ns;
+  const std::int64_t length_ns = curve.back().at_ns - from_ns;
   std::vector<MemoryPoint> points;
   std::size_t next = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const double share = static_cast<double>(i + 1) / static_cast<double>(count);
     const auto end_ns = i + 1 == count
-                            ? device.curve.back().at_ns
+                            ? curve.back().at_ns
                             : from_ns + std::llround(share * static_cast<double>(length_ns));
     // The memory at the begin of the part counts, too.
-    MemoryPoint highest = device.curve[next == 0 ? 0 : next - 1];
+    MemoryPoint highest = curve[next == 0 ? 0 : next - 1];
     highest.at_ns = from_ns + std::llround(static_cast<double>(i) / static_cast<double>(count) *
                                            static_cast<double>(length_ns));
-    for (; next < device.curve.size() && device.curve[next].at_ns <= end_ns; ++next) {
-      highest.allocated = std::max(highest.allocated, device.curve[next].allocated);
-      highest.reserved = std::max(highest.reserved, device.curve[next].reserved);
+    for (; next < curve.size() && curve[next].at_ns <= end_ns; ++next) {
+      highest.allocated = std::max(highest.allocated, curve[next].allocated);
+      highest.reserved = std::max(highest.reserved, curve[next].reserved);
     }
     points.push_back(highest);
   }
@@ -195,7 +195,7 @@ std::vector<MemoryPoint> highest_points(const DeviceMemory& device, std::size_t 
 
 // Draws from 0, or from the lowest point if totals are relative, to the peak.
 std::string sparks_of(const DeviceMemory& device) {
-  const std::vector<MemoryPoint> points = highest_points(device, kSparks);
+  const std::vector<MemoryPoint> points = highest_points(device.curve, kSparks);
   std::int64_t least = 0;
   for (const MemoryPoint& point : points) least = std::min(least, point.allocated);
   const auto height = static_cast<double>(device.peak().allocated - least);
@@ -239,20 +239,54 @@ Table device_table(const std::vector<DeviceMemory>& devices) {
   return make_table(devices, columns);
 }
 
-Table curve_table(const std::vector<DeviceMemory>& devices, std::size_t parts) {
+// A curve of a device, of a snapshot of it, or of a category of a memory timeline.
+struct CurveOf {
+  std::int64_t rank = 0;
+  std::string device;
+  std::string_view category;
+  std::vector<MemoryPoint> points;
+};
+
+std::vector<CurveOf> all_curves(const Run& run, const MemoryFiles& files,
+                                const std::vector<DeviceMemory>& devices) {
+  std::vector<CurveOf> curves;
+  for (const DeviceMemory& device : devices)
+    curves.push_back({device.rank, device.name(), "", device.curve});
+  for (const SnapshotCurve& of : curves_of(files)) {
+    const RankClock clock(run, of.rank);
+    CurveOf& curve = curves.emplace_back(CurveOf{of.rank, fmt::format("GPU{}", of.device), "", {}});
+    for (const HistoryPoint& point : of.points)
+      curve.points.push_back(
+          {clock.at(point.at_ns, of.points.front().at_ns), point.allocated, point.reserved});
+  }
+  for (const RankedTimeline& of : files.timelines) {
+    const RankClock clock(run, of.rank);
+    const std::vector<TimelinePoint>& points = of.timeline.curve;
+    for (std::size_t i = 0; i < kTimelineCategoryCount; ++i) {
+      if (std::ranges::all_of(points, [&](auto& point) { return point.bytes[i] == 0; })) continue;
+      CurveOf& curve = curves.emplace_back(CurveOf{of.rank, "", kTimelineCategories[i], {}});
+      for (const TimelinePoint& point : points)
+        curve.points.push_back({clock.at(point.at_ns, points.front().at_ns), point.bytes[i]});
+    }
+  }
+  return curves;
+}
+
+Table curve_table(const std::vector<CurveOf>& curves, std::size_t parts) {
   using enum ColumnKind;
-  using Row = std::pair<const DeviceMemory&, MemoryPoint>;
+  using Row = std::pair<const CurveOf&, MemoryPoint>;
   const ColumnsOf<Row> columns{
       {"rank", "Rank", count, [](auto& of) { return of.first.rank; }},
-      {"device", "Device", text, [](auto& of) { return of.first.name(); }},
+      {"device", "Device", text, [](auto& of) { return text_or_nothing(of.first.device); }},
+      {"category", "Category", text, [](auto& of) { return text_or_nothing(of.first.category); }},
       {"at_ns", "From", duration, [](auto& of) { return of.second.at_ns; }},
       {"allocated_bytes", "Allocated", bytes, [](auto& of) { return of.second.allocated; }},
       {"reserved_bytes", "Reserved", bytes, [](auto& of) { return told(of.second.reserved); }},
   };
   Table table = empty_table(columns);
-  for (const DeviceMemory& device : devices)
-    for (const MemoryPoint& point : highest_points(device, parts))
-      add_row(table, columns, {device, point});
+  for (const CurveOf& curve : curves)
+    for (const MemoryPoint& point : highest_points(curve.points, parts))
+      add_row(table, columns, {curve, point});
   return table;
 }
 
@@ -426,7 +460,7 @@ Report memory_report(const Run& run, const MemoryFiles& files, const MemoryOptio
       {"unfreed", "Who allocated what was never freed", unfreed_table(by_device, options)});
   if (options.curve > 0)
     report.tables.push_back({"curve", "Curves: the highest from each moment to the next",
-                             curve_table(devices, options.curve)});
+                             curve_table(all_curves(run, files, devices), options.curve)});
   report.tables.push_back({"host", "Counters of memory", std::move(host)});
   report.tables.push_back({"functions", "Memory stats of functions, means over ranks",
                            function_table(files.stats, options)});

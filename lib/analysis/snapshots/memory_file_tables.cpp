@@ -188,8 +188,9 @@ Table category_table(const Devices& devices, const MemoryFiles& files) {
   }
   for (const RankedTimeline& one : files.timelines)
     for (std::size_t i = 0; i < kTimelineCategoryCount; ++i)
-      rows.push_back({one.rank, "", kTimelineCategories[i], one.timeline.peak,
-                      one.timeline.at_peak[i], std::nullopt});
+      if (one.timeline.at_peak[i] != 0)
+        rows.push_back({one.rank, "", kTimelineCategories[i], one.timeline.peak,
+                        one.timeline.at_peak[i], std::nullopt});
   const ColumnsOf<CategoryRow> columns{
       {"rank", "Rank", count, &CategoryRow::rank},
       {"device", "Device", text, text_of(&CategoryRow::device)},
@@ -489,8 +490,8 @@ void add_memory_files(const MemoryFiles& files, const MemoryFileOptions& options
   add("snapshots", "Allocator snapshots", snapshot_table(all), kRowsForPeople);
   add("oom", "Out of memory", oom_table(shown), kRowsForPeople);
   add("places", "Who held what at the peak", place_table(shown), options.places);
-  add("categories", "What for, as far as frames tell", category_table(shown, files),
-      kPlacesForPeople);
+  add("categories", shown.empty() ? "What for" : "What for, as far as frames tell",
+      category_table(shown, files), kPlacesForPeople);
   add("leaks", "Kept in each step", leak_table(shown), kPlacesForPeople);
   add("growth", "Growth between two snapshots", growth_table(growth), kPlacesForPeople);
   add_snapshot_notes(files, report);

@@ -46,19 +46,20 @@ void read_name(SnapshotFile& file) {
   }
 }
 
-SnapshotFile replay_all(const PickleDocument& document, const std::string& path) {
+SnapshotFile replay_all(const PickleDocument& document, const std::string& path,
+                        const StepAt& step_at) {
   const Snapshot snapshot = snapshot_of(document, path);
   SnapshotFile file{.path = path, .expandable_segments = snapshot.expandable_segments};
   file.pinned_bytes = snapshot.pinned_bytes;
   file.left_out = snapshot.left_out;
   file.trailing_bytes = snapshot.trailing_bytes;
   for (const DeviceSnapshot& device : snapshot.devices)
-    file.devices.push_back(replay(snapshot, device));
+    file.devices.push_back(replay(snapshot, device, step_at));
   read_name(file);
   return file;
 }
 
-void read_pickle_file(const OtherFile& found, MemoryFiles& files) {
+void read_pickle_file(const OtherFile& found, const StepAt& step_at, MemoryFiles& files) {
   const std::string& path = found.path;
   const std::string head = first_bytes(path);
   std::unique_ptr<ByteSource> source = open_any(path);
@@ -72,17 +73,17 @@ void read_pickle_file(const OtherFile& found, MemoryFiles& files) {
     files.stats.push_back(read_memory_stats(document, path));
     return;
   }
-  files.snapshots.push_back(replay_all(document, path));
+  files.snapshots.push_back(replay_all(document, path, step_at));
   files.snapshots.back().argument = found.argument;
   // The bytes of a page end with zeros.
   if (is_page) files.snapshots.back().trailing_bytes = 0;
 }
 
-void read_one(const OtherFile& found, MemoryFiles& files) {
+void read_one(const OtherFile& found, const StepAt& step_at, MemoryFiles& files) {
   const std::string& path = found.path;
   switch (found.kind) {
     case FileKind::pickle:
-      return read_pickle_file(found, files);
+      return read_pickle_file(found, step_at, files);
     case FileKind::tracker_report:
       files.reports.push_back({0, parse_tracker_report(path, read_text(path, kMostText))});
       return;
@@ -100,6 +101,31 @@ void move_all(List& from, List& to) {
 }
 
 }  // namespace
+
+RankClock::RankClock(const Run& run, std::int64_t rank) {
+  for (const RunFile& file : run.files)
+    if (file_ == nullptr && (file.rank == rank || std::ranges::count(file.ranks, rank) > 0))
+      file_ = &file;
+  for (const RankEvents& events : run.ranks)
+    if (events.rank == rank) steps_.emplace(events.steps);
+}
+
+std::int64_t RankClock::at(std::int64_t unix_ns, std::int64_t first_ns) const {
+  return mapped(unix_ns).value_or(saturating_subtract(unix_ns, first_ns));
+}
+
+std::optional<std::int64_t> RankClock::mapped(std::int64_t unix_ns) const {
+  std::int64_t ns = 0;
+  if (file_ == nullptr || !file_->times.map(saturating_subtract(unix_ns, file_->base_ns), ns))
+    return std::nullopt;
+  return ns;
+}
+
+std::optional<std::int64_t> RankClock::step_at(std::int64_t unix_ns) const {
+  const std::optional<std::int64_t> ns = mapped(unix_ns);
+  const Step* const step = ns && steps_ ? steps_->at(*ns) : nullptr;
+  return step == nullptr ? std::nullopt : std::optional(step->number);
+}
 
 std::vector<SnapshotCurve> curves_of(const MemoryFiles& files) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<const MemoryAnswer*>> devices;
@@ -142,10 +168,19 @@ MemoryFiles read_memory_files(const std::vector<OtherFile>& found, const MemoryR
         fmt::format("{} without a rank in the name: it is the place in the list; "
                     "RANK=FILE says it",
                     count_of(guessed, "file")));
+  std::map<std::int64_t, RankClock> clocks;
+  for (const OtherFile& file : files)
+    if (reading.run != nullptr)
+      clocks.try_emplace(*file.forced_rank, *reading.run, *file.forced_rank);
+  const auto steps_of = [&](const OtherFile& file) -> StepAt {
+    const auto clock = clocks.find(*file.forced_rank);
+    if (clock == clocks.end()) return {};
+    return [found = &clock->second](std::int64_t at_ns) { return found->step_at(at_ns); };
+  };
   std::vector<ReadFile> read(files.size());
   for_each_parallel(files.size(), reading.threads, [&](std::size_t i) {
     try {
-      read_one(files[i], read[i].files);
+      read_one(files[i], steps_of(files[i]), read[i].files);
     } catch (...) {
       read[i].error = std::current_exception();
     }

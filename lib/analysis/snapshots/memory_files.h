@@ -9,6 +9,7 @@
 #include "input/input_list.h"
 #include "memory/memory_reports.h"
 #include "memory/replay.h"
+#include "run/run.h"
 #include "select/selection.h"
 
 #include <algorithm>
@@ -74,10 +75,30 @@ struct MemoryFiles {
   }
 };
 
+// RankClock: the clock and the steps of a run for the Unix times of a rank's files about memory.
+//
+//   const RankClock clock(run, snapshot.rank);
+//   for (const HistoryPoint& point : points) draw(clock.at(point.at_ns, points.front().at_ns));
+class RankClock {
+ public:
+  RankClock(const Run& run, std::int64_t rank);
+
+  // Returns the time of the run; if the run has no file of the rank, the time since `first_ns`.
+  std::int64_t at(std::int64_t unix_ns, std::int64_t first_ns) const;
+  std::optional<std::int64_t> step_at(std::int64_t unix_ns) const;
+
+ private:
+  std::optional<std::int64_t> mapped(std::int64_t unix_ns) const;
+
+  const RunFile* file_ = nullptr;
+  std::optional<StepsByTime> steps_;
+};
+
 struct MemoryReading {
   unsigned threads = 1;  // files that are read at once; 0: as many as there are cores
   bool keep_going = false;
   std::vector<NumberRange> ranks = {};  // those whose files are read; empty: all
+  const Run* run = nullptr;             // whose steps serve where a snapshot has none
 };
 
 // Returns those that have points, by rank and device; the files must outlive them.

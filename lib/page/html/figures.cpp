@@ -146,6 +146,8 @@ void write_curve(HtmlWriter& html, const Curve& curve) {
   if (!bands.empty()) html.raw(fmt::format("<path class=bands d=\"{}\"/>", bands));
   if (curve.mark_ns)
     html.raw(fmt::format("<path class=mark d=\"M{:.1f} 0V100\"/>", x_of(*curve.mark_ns)));
+  for (const std::int64_t ns : curve.failed_ns)
+    html.raw(fmt::format("<path class=\"mark failed\" d=\"M{:.1f} 0V100\"/>", x_of(ns)));
   write_line(html, curve.points, scale, curve.has_steps, "");
   write_line(html, curve.second, scale, curve.has_steps, " class=second");
   html.close();

@@ -55,6 +55,7 @@ struct Curve {
   bool has_steps = false;          // a value holds until the next point
   std::vector<std::pair<std::int64_t, std::int64_t>> bands = {};  // behind the lines: from, to
   std::optional<std::int64_t> mark_ns = {};                       // a line from top to bottom
+  std::vector<std::int64_t> failed_ns = {};                       // the same in dashes
 };
 
 // From 0 or the least value, whichever is lower, to the greatest.
