@@ -100,7 +100,8 @@ TEST_CASE("bubbles: a rank without device work is left out where others have som
       bubbles_report(read_texts({{"rank0.json", device.object()}, {"rank1.json", host.object()}}));
   CHECK(rows_of(report, "ranks").size() == 1);
   CHECK(report.headline.at(0) ==
-        "A mean step takes 100.000 us: 60.0 % computing, 40.0 % bubble, 40.0 % waiting.");
+        "A mean step takes 100.000 us: 60.0 % computing, 40.0 % idle. No rank here communicates, "
+        "so none waits for another; trace-stats bottleneck says what limits it.");
   CHECK(report.notes.at(0) == "rank 1: no device activity, unlike others: left out");
 }
 

@@ -134,6 +134,12 @@ std::string percent(double share) {
 
 std::string parts_line(const Bubbles& found) {
   const std::optional<double> waiting = found.all.waiting_share();
+  if (!found.all.has_communication())
+    return fmt::format(
+        "A mean step takes {}: {} computing, {} idle. No rank here communicates, so "
+        "none waits for another; trace-stats bottleneck says what limits it.",
+        format_duration(found.all.step_ns()), percent(found.all.share(StepPart::compute)),
+        percent(found.all.share(StepPart::idle)));
   return fmt::format("A mean step takes {}: {} computing, {} bubble, {}.",
                      format_duration(found.all.step_ns()),
                      percent(found.all.share(StepPart::compute)), percent(found.all.bubble_share()),

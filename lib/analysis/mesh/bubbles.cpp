@@ -57,6 +57,13 @@ void PartTimes::add(const PartTimes& more) {
   for (const StepPart part : kAllOf<StepPart>) add_to(ns[part], more.ns[part]);
 }
 
+bool PartTimes::has_communication() const {
+  return std::ranges::any_of(kAllOf<StepPart>, [&](StepPart part) {
+    return part != StepPart::compute && part != StepPart::loader && part != StepPart::idle &&
+           ns[part] > 0;
+  });
+}
+
 double PartTimes::bubble_share() const {
   return share(StepPart::message_moving) + share(StepPart::message_waiting) +
          share(StepPart::message_unknown) + share(StepPart::idle);

@@ -47,6 +47,7 @@ struct PartTimes {
   void add(const PartTimes& more);
   std::int64_t step_ns() const { return steps == 0 ? 0 : rounded_mean(total_ns, steps); }
   double share(StepPart part) const { return ratio(ns[part], total_ns); }
+  bool has_communication() const;
   // The time that no device work but messages fills.
   double bubble_share() const;
   // The time that better balance could save. It is not known if more than a thousandth of the steps
