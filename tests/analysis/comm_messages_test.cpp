@@ -220,6 +220,19 @@ TEST_CASE("comm: a receive takes as long as data moves, not as long as it waits 
   }
 }
 
+TEST_CASE("comm: a message that goes through a buffer has no bandwidth") {
+  TraceText sender;
+  TraceText receiver;
+  of_rank(sender, 2).x("ncclX", 0, 20, message("send", "Dst Rank", 5, kPair));
+  of_rank(receiver, 5).x("ncclX", 50, 30, message("recv", "Src Rank", 2, kPair));
+  const Report report = comm_report(read_ranks({sender.array(), receiver.array()}), {});
+  CHECK(rows_with(report, {"collective", "bytes", "latency_ns", "algo_gbps", "bus_gbps"}) ==
+        Texts{"recv 4000 30000 - -", "send 4000 20000 - -"});
+  CHECK(report.notes ==
+        Texts{"2 sends and receives go through a buffer (senders leave before receivers come): "
+              "their latency is that of a copy, and they have no bandwidth"});
+}
+
 TEST_CASE("comm: a batch of messages is no collective, though ranks have the same Seq") {
   const auto rank = [](int number, int batches) {
     TraceText trace;

@@ -198,7 +198,7 @@ const CollectivePart& Collective::first(bool common_clock) const {
 }
 
 double Collective::algo_gbps() const {
-  if (is_launch_only || (is_point_to_point(name) && !transfer_ns)) return 0;
+  if (is_launch_only || is_eager || (is_point_to_point(name) && !transfer_ns)) return 0;
   const std::int64_t ns = latency_ns();
   return ns > 0 ? static_cast<double>(bytes) / static_cast<double>(ns) : 0;
 }

@@ -74,6 +74,8 @@ struct Collective {
   // The parts are ranges of the host that only started the collective, so they last as long as the
   // calls.
   bool is_launch_only = false;
+  // It is one end of a message that goes through a buffer (Message::is_eager).
+  bool is_eager = false;
   // For sends and receives: the label of the computing that was launched before, whose result a
   // send may carry; and the correlation of their launch, which ascends on a rank.
   std::uint32_t after_label = kNoLabel;
@@ -140,6 +142,7 @@ struct PartCounts {
   std::uint64_t unclear_counts = 0;  // without bytes because their count is not understood
   std::uint64_t sharing = 0;         // without bytes because several share one operator
   std::uint64_t launch_only = 0;     // they are only their launch
+  std::uint64_t eager = 0;           // ends of messages that go through a buffer
 };
 
 struct MatchedCollectives : PartCounts {

@@ -174,6 +174,8 @@ void append_matched(const Run& run, MatchedEnds& matched, MatchedCollectives& fo
     if (pieces.size() == 2) {
       Message& message = messages[next++];
       message.is_eager = eager;
+      pieces[0].is_eager = pieces[1].is_eager = eager;
+      found.eager += eager ? 2 : 0;
       pieces[0].transfer_ns = eager ? length_of(pieces[0]) : message.transfer_ns;
       if (eager) {
         const CollectivePart& part = message.received;

@@ -260,6 +260,9 @@ void note_counts(const MatchedCollectives& found, Report& report) {
       {found.launch_only,
        "{} collectives were recorded on the host alone, which only starts them: their times are "
        "those of the calls, and they have no bandwidth"},
+      {found.eager,
+       "{} sends and receives go through a buffer (senders leave before receivers come): their "
+       "latency is that of a copy, and they have no bandwidth"},
       {found.sharing,
        "{} kernels share the operator that launched them with others: how its bytes are shared out "
        "is not known, so they have none"},
