@@ -114,10 +114,14 @@ std::int64_t WhatIf::gain_ns(Repair::Kind kind) const {
 }
 
 std::string WhatIf::words(const Gain& gain) const {
-  return fmt::format("{} would gain {} of {} a step ({:.1f} %; {} to {})", gain.words(),
+  std::string doubt;
+  if (steps > 1 || gain.least_ns < gain.most_ns)
+    doubt =
+        fmt::format("; {} to {}", format_duration(gain.least_ns), format_duration(gain.most_ns));
+  if (steps == 1) doubt += ", by one step alone";
+  return fmt::format("{} would gain {} of {} a step ({:.1f} %{})", gain.words(),
                      format_duration(gain.gain_ns), format_duration(step_ns),
-                     100 * ratio(gain.gain_ns, step_ns), format_duration(gain.least_ns),
-                     format_duration(gain.most_ns));
+                     100 * ratio(gain.gain_ns, step_ns), doubt);
 }
 
 }  // namespace traceloom
