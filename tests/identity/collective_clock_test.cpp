@@ -447,3 +447,36 @@ TEST_CASE("collective_clock: with linear drift durations follow the clock") {
     CHECK_FALSE(result.clocks[2].times.has_drift());  // its clock does not
   }
 }
+
+TEST_CASE("collective_clock: each cycle of a rank is moved once, by its own collectives or along") {
+  // Each has a third cycle without collectives; without those of rank 0 the second one of rank 1
+  // is the reference of the others.
+  Job first{{0, 3'000'000, 5'000'000}};
+  Job second = first;
+  second.first_round = 1'000;
+  second.rounds = 1'040;
+  for (const std::size_t begin : {0U, 1U}) {
+    CAPTURE(begin);
+    ReadInputs inputs;
+    std::vector<std::int64_t> ahead_ns;
+    const auto add = [&](const std::string& text, std::size_t rank, int cycle) {
+      StartTimes starts;
+      FileEvidence evidence = collectives_of(text, &starts);
+      evidence.base_ns = kBaseNs;
+      inputs.add({fmt::format("ep0-ba{}-rank{}.json", cycle, rank), std::nullopt}, evidence,
+                 starts);
+      ahead_ns.push_back(1'000 * first.ahead_us[rank]);
+    };
+    for (std::size_t rank = 0; rank < 3; ++rank) add(first.text_of(rank), rank, 0);
+    for (std::size_t rank = begin; rank < 3; ++rank) add(second.text_of(rank), rank, 1);
+    for (std::size_t rank = begin; rank < 3; ++rank)
+      add(kernel(2'000'000 + first.ahead_us[rank], 50, "", "gemm"), rank, 2);
+    const ClockPlan plan = plan_clocks(inputs.all(), assign_ranks(inputs.all()), {});
+    REQUIRE(plan.clocks.size() == ahead_ns.size());
+    for (std::size_t i = 0; i < ahead_ns.size(); ++i) {
+      CAPTURE(inputs.inputs[i].path);
+      CHECK(plan.clocks[i].times.mapped_or_same(ahead_ns[i]) == kBaseNs);
+      CHECK(plan.clocks[i].offset_ns == kBaseNs - ahead_ns[i]);
+    }
+  }
+}

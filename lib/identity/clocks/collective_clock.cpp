@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -176,6 +175,7 @@ class CollectiveAligner {
 
   void settle(Island& island, bool is_linked) {
     if (island.files.size() < 2) return;
+    follow_companion(island);
     const std::vector<CollectiveFit> fits = fit(island);
     const bool moves = contradicts_clocks(island, fits);
     if (moves) tell_shift(island, fits);
@@ -184,6 +184,7 @@ class CollectiveAligner {
       const CollectiveFit& fit = fits[i];
       if (is_conflict(island, fit)) forget_error(clocks_[file]);
       if (fit.outcome == Outcome::contradiction || fit.outcome == Outcome::unconnected) continue;
+      if (i > 0) take_back(file);
       const bool is_moved = moves && is_off(fit) && standing_of(clocks_[file]) != Standing::fixed;
       note(file, fit, is_moved);
       if (is_moved) move(file, fit);
@@ -245,14 +246,10 @@ class CollectiveAligner {
     }
   }
 
-  // Moves the other files of a moved rank like the nearest file that was moved.
+  // Moves the other files of a moved rank like the nearest file that was moved, until their own
+  // collectives place them.
   void move_companions(const Island& island, const std::vector<CollectiveFit>& fits) {
-    struct Nearest {
-      std::int64_t away_ns = std::numeric_limits<std::int64_t>::max();
-      std::int64_t ahead_ns = 0;
-    };
     const std::set<std::size_t> own(island.files.begin(), island.files.end());
-    std::map<std::size_t, Nearest> companions;
     for (std::size_t i = 1; i < island.files.size(); ++i) {
       const std::size_t moved = island.files[i];
       if (!clocks_[moved].collectives || !clocks_[moved].collectives->is_used) continue;
@@ -262,15 +259,35 @@ class CollectiveAligner {
           continue;
         const std::int64_t away_ns =
             std::abs(saturating_subtract(times_[moved].first_ns, times_[file].first_ns) / 2);
-        Nearest& nearest = companions[file];
-        if (away_ns < nearest.away_ns) nearest = {away_ns, fits[i].ahead_ns};
+        const auto known = companions_.find(file);
+        if (known != companions_.end() && known->second.away_ns <= away_ns) continue;
+        take_back(file);
+        companions_.insert_or_assign(file, Companion{clocks_[file], away_ns, fits[i].ahead_ns});
+        clocks_[file].method = ClockMethod::collectives;
+        clocks_[file].offset_ns = saturating_subtract(clocks_[file].offset_ns, fits[i].ahead_ns);
+        clocks_[file].times = clocks_[file].times.since(fits[i].ahead_ns);
       }
     }
-    for (const auto& [file, nearest] : companions) {
-      clocks_[file].method = ClockMethod::collectives;
-      clocks_[file].offset_ns = saturating_subtract(clocks_[file].offset_ns, nearest.ahead_ns);
-      clocks_[file].times = clocks_[file].times.since(nearest.ahead_ns);
-    }
+  }
+
+  void take_back(std::size_t file) {
+    const auto moved = companions_.find(file);
+    if (moved == companions_.end()) return;
+    clocks_[file] = moved->second.before;
+    companions_.erase(moved);
+  }
+
+  // The reference stays where the earlier islands have moved it, and the others come to it there.
+  void follow_companion(Island& island) {
+    const auto moved = companions_.find(island.files.front());
+    if (moved == companions_.end()) return;
+    times_[island.files.front()] = files_.times(island.files.front());
+    for (CollectiveRound& round : island.rounds)
+      for (RoundPart& part : round.parts) {
+        if (part.clock != 0) continue;
+        part.begin_ns = saturating_subtract(part.begin_ns, moved->second.ahead_ns);
+        part.end_ns = saturating_subtract(part.end_ns, moved->second.ahead_ns);
+      }
   }
 
   // Reports all ranks that are moved. Those that are moved by no more than 10 us, or than what the
@@ -366,6 +383,13 @@ class CollectiveAligner {
                     ranks_words(ranks, RankStyle::named), facts_[of_reference.files.front()].rank));
   }
 
+  // A file that was moved along with its rank.
+  struct Companion {
+    FileClock before;
+    std::int64_t away_ns;  // from the file that was moved by collectives
+    std::int64_t ahead_ns;
+  };
+
   const ClockedFiles& files_;
   const ClockOptions& options_;
   const std::vector<ClockFacts>& facts_;
@@ -373,6 +397,7 @@ class CollectiveAligner {
   std::vector<CommonTimes> times_;  // times of each file, on its clock before the alignment
   std::map<std::int64_t, std::vector<std::size_t>> files_of_;  // the files of a rank
   std::map<std::int64_t, std::vector<std::size_t>> runs_of_;   // the runs of a rank
+  std::map<std::size_t, Companion> companions_;
   std::vector<bool> is_run_placed_;  // the run has a rank of an island that came before
 };
 
