@@ -38,7 +38,10 @@ void append_parts(const Bubbles& found, ColumnsOf<Row>& columns) {
     columns.push_back({fmt::format("{}_share", to_string(part)), title, share, readers,
                        [part = part](const Row& of) { return of.share(part); }});
   columns.push_back({"bubble_share", "Bubble", share, &Row::bubble_share});
-  columns.push_back({"waiting_share", "Waiting", share, &Row::waiting_share});
+  if (found.all.has_communication())
+    columns.push_back({"waiting_share", "Waiting", share, &Row::waiting_share});
+  else
+    columns.push_back({"waiting_share", "Waiting", share, programs, [](auto&) { return Cell(); }});
 }
 
 Table stages_table(const Bubbles& found) {
@@ -134,12 +137,15 @@ std::string percent(double share) {
 
 std::string parts_line(const Bubbles& found) {
   const std::optional<double> waiting = found.all.waiting_share();
-  if (!found.all.has_communication())
+  if (!found.all.has_communication()) {
+    const double loader = found.all.share(StepPart::loader);
     return fmt::format(
-        "A mean step takes {}: {} computing, {} idle. No rank here communicates, so "
-        "none waits for another; trace-stats bottleneck says what limits it.",
+        "A mean step takes {}: {} computing,{} {} idle. No rank here communicates, so none waits "
+        "for another; trace-stats bottleneck says what limits it.",
         format_duration(found.all.step_ns()), percent(found.all.share(StepPart::compute)),
+        loader > 0 ? fmt::format(" {} waiting for data,", percent(loader)) : "",
         percent(found.all.share(StepPart::idle)));
+  }
   return fmt::format("A mean step takes {}: {} computing, {} bubble, {}.",
                      format_duration(found.all.step_ns()),
                      percent(found.all.share(StepPart::compute)), percent(found.all.bubble_share()),
@@ -159,7 +165,8 @@ std::string totals_json(const Bubbles& found) {
     json.member("step_ns", found.all.step_ns());
     json.member("compute_share", found.all.share(StepPart::compute));
     json.member("bubble_share", found.all.bubble_share());
-    json.member("waiting_share", found.all.waiting_share());
+    json.member("waiting_share",
+                found.all.has_communication() ? found.all.waiting_share() : std::nullopt);
     json.member("unknown_share", found.all.unknown_share());
   });
 }
