@@ -114,4 +114,31 @@ bool TimeMap::add_shift(std::span<const Knot> knots, std::int64_t& ns) const {
   return !__builtin_add_overflow(ns, saturating_subtract(shift_ns, origin_ns_), &ns);
 }
 
+std::optional<std::int64_t> OwnClocks::at(std::int64_t unix_ns) const {
+  std::optional<std::int64_t> nearest;
+  std::int64_t least_ns = std::numeric_limits<std::int64_t>::max();
+  for (const Trace& trace : traces_) {
+    std::int64_t ns = 0;
+    if (!trace.times.map(saturating_subtract(unix_ns, trace.base_ns), ns)) continue;
+    const std::int64_t away_ns =
+        std::max({saturating_subtract(trace.first_ns, ns), saturating_subtract(ns, trace.last_ns),
+                  std::int64_t{0}});
+    if (nearest && away_ns >= least_ns) continue;
+    nearest = ns;
+    least_ns = away_ns;
+  }
+  return nearest;
+}
+
+bool OwnClocks::are_near(std::int64_t from_ns, std::int64_t to_ns) const {
+  return std::ranges::any_of(traces_, [&](const Trace& trace) {
+    std::int64_t first_ns = 0;
+    std::int64_t last_ns = 0;
+    return trace.times.map(saturating_subtract(from_ns, trace.base_ns), first_ns) &&
+           trace.times.map(saturating_subtract(to_ns, trace.base_ns), last_ns) &&
+           saturating_subtract(first_ns, trace.last_ns) <= kFarFromEventsNs &&
+           saturating_subtract(trace.first_ns, last_ns) <= kFarFromEventsNs;
+  });
+}
+
 }  // namespace traceloom

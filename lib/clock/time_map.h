@@ -32,6 +32,10 @@ namespace traceloom {
 // below a year.
 inline constexpr std::int64_t kFirstUnixNs = 100'000'000'000'000'000;
 
+// In this time, clocks that differ by 50 ppm drift apart by 30 ms. Composer takes the sync of a
+// cycle when the cycle begins, and what is farther from the events of a trace is not on its clock.
+inline constexpr std::int64_t kFarFromEventsNs = std::int64_t{600} * 1'000'000'000;
+
 inline bool is_unix_time(std::int64_t ns) {
   return ns >= kFirstUnixNs;
 }
@@ -172,6 +176,35 @@ struct TimeMap::Cycle {
   std::int64_t first_ns = 0;  // its first event
   std::int64_t last_ns = 0;   // its last event
   TimeMap times;              // the map for the cycle, applied to the whole file
+};
+
+// OwnClocks: the common time of what other files of a process say, whose times are since 1970, by
+// the clocks of its traces.
+//
+//   OwnClocks clocks;
+//   clocks.add(file_times, base_ns, first_ns, last_ns);   // one a trace of the rank
+//   if (clocks.are_near(from_ns, to_ns)) use(clocks.at(from_ns));
+class OwnClocks {
+ public:
+  // `first_ns` and `last_ns` are common times of the trace's events, and `base_ns` its base or 0.
+  void add(const TimeMap& times, std::int64_t base_ns, std::int64_t first_ns,
+           std::int64_t last_ns) {
+    traces_.push_back({times, base_ns, first_ns, last_ns});
+  }
+  // Returns the time by the clock of the trace whose events are nearest; nothing without a trace.
+  std::optional<std::int64_t> at(std::int64_t unix_ns) const;
+  // True if a trace has events between these times, or not far from them (kFarFromEventsNs): its
+  // clock is theirs then.
+  bool are_near(std::int64_t from_ns, std::int64_t to_ns) const;
+
+ private:
+  struct Trace {
+    TimeMap times;
+    std::int64_t base_ns;
+    std::int64_t first_ns;
+    std::int64_t last_ns;
+  };
+  std::vector<Trace> traces_;
 };
 
 }  // namespace traceloom

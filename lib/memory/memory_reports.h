@@ -64,6 +64,7 @@ struct TimelinePoint {
   std::array<std::int64_t, kTimelineCategoryCount> bytes{};
 
   std::int64_t sum() const;  // saturates
+  friend bool operator==(const TimelinePoint&, const TimelinePoint&) = default;
 };
 inline constexpr std::size_t kMostTimelinePoints = 1024;
 
@@ -73,9 +74,11 @@ struct MemoryTimeline {
   std::int64_t peak = 0;
   std::optional<std::int64_t> peak_at_ns;  // absent before the first event
   std::array<std::int64_t, kTimelineCategoryCount> at_peak{};
-  // By time, at most kMostTimelinePoints; each is the highest one of as many rows.
+  // By time, at most kMostTimelinePoints: of each part of the rows, the first moment with the
+  // highest bytes of each category in the part, and the last moment.
   std::vector<TimelinePoint> curve;
   std::int64_t end = 0;
+  std::array<std::int64_t, kTimelineCategoryCount> at_end{};
   std::uint64_t left_out = 0;  // rows of another form
 };
 

@@ -29,6 +29,11 @@ class TimelineReader {
       refuse(depth_ != 0 ? "the memory timeline ends inside a list: it is cut; copy it again"
                          : "is no memory timeline: a list of rows of numbers");
     timeline_.end = live_.sum();
+    timeline_.at_end = live_.bytes;
+    for (const Part& part : parts_) {
+      timeline_.curve.push_back(part.most);
+      if (part.last != part.most) timeline_.curve.push_back(part.last);
+    }
     std::ranges::stable_sort(timeline_.curve, {}, &TimelinePoint::at_ns);
     return std::move(timeline_);
   }
@@ -42,6 +47,8 @@ class TimelineReader {
     if (is_space(c) || c == ',') {
       ++at_;
     } else if (c == '[') {
+      if (depth_ == 0 && timeline_.rows > 0)
+        refuse("another memory timeline begins here: split the file");
       ++at_;
       if (++depth_ > kDeepest) refuse("is no memory timeline: lists are nested too deep");
       if (depth_ == kDeepest && timeline_.rows == 0 && times_.empty()) times_.swap(first_);
@@ -117,7 +124,7 @@ class TimelineReader {
 
   void note(std::optional<std::int64_t> at_ns) {
     const std::int64_t all = live_.sum();
-    if (at_ns) note_point(*at_ns, all);
+    if (at_ns) note_point(*at_ns);
     if (all <= timeline_.peak) return;
     timeline_.peak = all;
     timeline_.peak_at_ns = at_ns;
@@ -125,23 +132,36 @@ class TimelineReader {
   }
 
   // Rows may be millions, and their number is not known before the end.
-  void note_point(std::int64_t at_ns, std::int64_t all) {
-    std::vector<TimelinePoint>& curve = timeline_.curve;
-    if (in_point_ == rows_a_point_ && curve.size() == kMostTimelinePoints) join_pairs(curve);
-    if (in_point_ == rows_a_point_) {
-      curve.emplace_back();
-      in_point_ = 0;
+  void note_point(std::int64_t at_ns) {
+    const TimelinePoint now{at_ns, live_.bytes};
+    if (in_part_ == rows_a_part_ && parts_.size() == kMostTimelinePoints / 2) join_parts();
+    if (in_part_ == rows_a_part_) {
+      parts_.push_back({now, now});
+      in_part_ = 0;
     }
-    if (in_point_++ == 0 || all > curve.back().sum()) curve.back() = {at_ns, live_.bytes};
+    ++in_part_;
+    parts_.back().add({now, now});
   }
-  void join_pairs(std::vector<TimelinePoint>& curve) {
-    for (std::size_t i = 0; i < curve.size() / 2; ++i)
-      curve[i] = std::max(curve[2 * i], curve[2 * i + 1],
-                          [](auto& a, auto& b) { return a.sum() < b.sum(); });
-    curve.resize(curve.size() / 2);
-    rows_a_point_ *= 2;
-    in_point_ = rows_a_point_;
+  void join_parts() {
+    for (std::size_t i = 0; i < parts_.size() / 2; ++i) {
+      parts_[i] = parts_[2 * i];
+      parts_[i].add(parts_[2 * i + 1]);
+    }
+    parts_.resize(parts_.size() / 2);
+    rows_a_part_ *= 2;
+    in_part_ = rows_a_part_;
   }
+
+  struct Part {
+    TimelinePoint most;
+    TimelinePoint last;
+
+    void add(const Part& later) {
+      for (std::size_t i = 0; i < kTimelineCategoryCount; ++i)
+        most.bytes[i] = std::max(most.bytes[i], later.most.bytes[i]);
+      last = later.last;
+    }
+  };
 
   std::string_view text_;
   MemoryTimeline timeline_;
@@ -152,8 +172,9 @@ class TimelineReader {
   std::vector<std::int64_t> times_;
   std::vector<std::int64_t> numbers_;
   TimelinePoint live_;
-  std::size_t rows_a_point_ = 1;
-  std::size_t in_point_ = 1;  // rows that the last point has seen
+  std::vector<Part> parts_;
+  std::size_t rows_a_part_ = 1;
+  std::size_t in_part_ = 1;  // rows of the last part
 };
 
 }  // namespace

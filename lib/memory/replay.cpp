@@ -138,20 +138,22 @@ class Replay {
     answer_.peak.reserved = std::max(answer_.peak.reserved, state_.reserved);
     if (i != kBefore) note_point(entries_[static_cast<std::size_t>(i)].at_ns);
   }
-  // Entries come the last one first; a point stands for a part of the time of all of them.
+  // Entries come the last one first, so a part of the time has its last moment first.
   void note_point(std::int64_t at_ns) {
     if (at_ns < answer_.from_ns || at_ns == kNoTime) return;
+    constexpr std::int64_t kParts = kMostPoints / 2;
     const Int128 of_all = Int128{at_ns} - answer_.from_ns;
     const auto part = static_cast<std::int64_t>(
-        of_all * (kMostPoints - 1) / std::max<Int128>(Int128{to_ns_} - answer_.from_ns, 1));
+        of_all * (kParts - 1) / std::max<Int128>(Int128{to_ns_} - answer_.from_ns, 1));
     std::vector<HistoryPoint>& curve = answer_.curve;
-    if (part != part_ || curve.empty()) {
-      part_ = part;
-      if (curve.size() < kMostPoints) curve.emplace_back();
-      curve.back().requested = -1;
-    }
-    if (state_.requested > curve.back().requested)
-      curve.back() = {at_ns, state_.requested, state_.allocated, state_.reserved};
+    const HistoryPoint now{at_ns, state_.requested, state_.allocated, state_.reserved};
+    // Times that go back begin no parts without end.
+    if (curve.empty() || (part != part_ && curve.size() + 2 <= kMostPoints))
+      curve.resize(curve.size() + 2, now);
+    part_ = part;
+    HistoryPoint& most = curve.back();
+    most = {std::min(most.at_ns, at_ns), std::max(most.requested, now.requested),
+            std::max(most.allocated, now.allocated), std::max(most.reserved, now.reserved)};
   }
 
   // --- entries
@@ -372,7 +374,10 @@ class Replay {
   }
 
   void finish() {
-    std::ranges::sort(answer_.curve, {}, &HistoryPoint::at_ns);
+    std::ranges::reverse(answer_.curve);
+    std::ranges::stable_sort(answer_.curve, {}, &HistoryPoint::at_ns);
+    const auto same = std::ranges::unique(answer_.curve);
+    answer_.curve.erase(same.begin(), same.end());
     std::reverse(answer_.out_of_memory.begin(), answer_.out_of_memory.end());
     answer_.is_complete =
         !entries_.empty() && open_.empty() && state_.reserved == 0 && answer_.contradictions == 0;
@@ -412,33 +417,43 @@ class Replay {
 
   // --- steps
 
+  enum class StepSource : std::uint8_t { marks, trace, dumps };
+
   void find_steps() {
     for (const MemoryMark& mark : device_.marks)
       if (mark.begins && mark.name.starts_with(kStepName))
         if (const auto number =
                 whole_number<std::int64_t>(std::string_view(mark.name).substr(kStepName.size())))
-          steps_.emplace(mark.at_ns, *number);
-    const auto is_in_trace = [&](const MemoryEntry& entry) {
-      return entry.at_ns != kNoTime && trace_(entry.at_ns);
-    };
-    asks_trace_ = steps_.empty() && trace_ && std::ranges::any_of(entries_, is_in_trace);
-    has_numbers_ = !steps_.empty() || asks_trace_;
-    if (has_numbers_) return;
+          marks_.emplace(mark.at_ns, *number);
     std::int64_t dumps = 0;
     for (const MemoryEntry& entry : entries_)
       if (entry.action == MemoryAction::snapshot && entry.at_ns != kNoTime)
-        steps_.emplace(entry.at_ns, ++dumps);
+        dumps_.emplace(entry.at_ns, ++dumps);
   }
 
-  std::optional<std::int64_t> step_at(std::int64_t at_ns) const {
-    if (asks_trace_) return trace_(at_ns);
-    const auto next = steps_.upper_bound(at_ns);
-    if (next != steps_.begin()) return std::prev(next)->second;
-    return has_numbers_ || steps_.empty() ? std::nullopt : std::optional<std::int64_t>(0);
+  // What is before the first dump is a step, too.
+  std::optional<TraceStep> step_at(StepSource source, std::int64_t at_ns) const {
+    if (source == StepSource::trace) return trace_ ? trace_(at_ns) : std::nullopt;
+    const auto& begins = source == StepSource::marks ? marks_ : dumps_;
+    const auto next = begins.upper_bound(at_ns);
+    if (next != begins.begin()) return TraceStep{std::prev(next)->second, std::prev(next)->first};
+    const bool is_first = source == StepSource::dumps && !begins.empty();
+    return is_first ? std::optional(TraceStep{0, kNoTime}) : std::nullopt;
+  }
+
+  bool has_steps(StepSource source) const {
+    std::set<std::int64_t> begins;
+    for (const MemoryEntry& entry : entries_) {
+      if (entry.action != MemoryAction::alloc || entry.at_ns == kNoTime) continue;
+      if (const auto step = step_at(source, entry.at_ns)) begins.insert(step->begin_ns);
+      if (begins.size() >= kLeakSteps) return true;
+    }
+    return false;
   }
 
   void find_moment(std::int64_t at_ns) {
-    if (has_numbers_) answer_.peak_step = step_at(at_ns);
+    for (const StepSource source : {StepSource::trace, StepSource::marks})
+      if (const auto step = step_at(source, at_ns)) answer_.peak_step = step->number;
     std::vector<std::string_view> open;
     for (const MemoryMark& mark : device_.marks) {
       if (mark.at_ns > at_ns) continue;
@@ -454,6 +469,10 @@ class Replay {
   }
 
   void find_leaks() {
+    constexpr StepSource kSources[] = {StepSource::marks, StepSource::trace, StepSource::dumps};
+    const auto source =
+        std::ranges::find_if(kSources, [&](StepSource one) { return has_steps(one); });
+    if (source == std::end(kSources)) return;
     struct Kept {
       std::int64_t bytes = 0;
       std::set<std::int64_t> steps;
@@ -462,11 +481,11 @@ class Replay {
     for (const Lifetime& one : lifetimes_) {
       if (one.died != kNever || one.born == kBefore) continue;
       const std::int64_t at_ns = entries_[static_cast<std::size_t>(one.born)].at_ns;
-      const auto step = at_ns == kNoTime ? std::nullopt : step_at(at_ns);
+      const auto step = at_ns == kNoTime ? std::nullopt : step_at(*source, at_ns);
       if (!step) continue;
       Kept& place = kept[holder(one).first];
       add_to(place.bytes, one.requested);
-      place.steps.insert(*step);
+      place.steps.insert(step->begin_ns);
     }
     for (const auto& [place, all] : kept) {
       const auto steps = static_cast<std::int64_t>(all.steps.size());
@@ -486,9 +505,8 @@ class Replay {
   std::vector<Lifetime> lifetimes_;
   std::unordered_map<std::uint64_t, std::size_t> open_;  // by address
   std::map<std::uint64_t, Reserved> reserved_;           // by address
-  std::map<std::int64_t, std::int64_t> steps_;           // begin and number
-  bool asks_trace_ = false;
-  bool has_numbers_ = false;
+  std::map<std::int64_t, std::int64_t> marks_;           // begins of steps, and their numbers
+  std::map<std::int64_t, std::int64_t> dumps_;
   bool completes_ = false;        // the history has completed frees
   std::int64_t to_ns_ = kNoTime;  // the last time of an entry
   std::int64_t part_ = -1;        // of the time of all, which the last point stands for

@@ -61,12 +61,15 @@ struct OutOfMemory {
 };
 inline constexpr std::size_t kMostOutOfMemory = 16;  // of a device, the last ones
 
-// A moment of the history: the highest one of its part of the time.
+// Of each part of the time, the first moment with the highest values of the part, and the last
+// moment.
 struct HistoryPoint {
   std::int64_t at_ns = 0;
   std::int64_t requested = 0;
   std::int64_t allocated = 0;
   std::int64_t reserved = 0;
+
+  friend bool operator==(const HistoryPoint&, const HistoryPoint&) = default;
 };
 inline constexpr std::size_t kMostPoints = 1024;
 
@@ -99,11 +102,17 @@ struct MemoryAnswer {
   std::vector<OutOfMemory> out_of_memory;  // the last kMostOutOfMemory, oldest first
 };
 
-// Returns the number of the step of this rank's trace that has a Unix time; none outside of steps.
-using StepAt = std::function<std::optional<std::int64_t>(std::int64_t at_ns)>;
+// A step of the trace of the same rank. Numbers may repeat; `begin_ns` may not.
+struct TraceStep {
+  std::int64_t number = 0;
+  std::int64_t begin_ns = 0;
+};
+// Returns the step that has a Unix time; none outside of steps.
+using StepAt = std::function<std::optional<TraceStep>(std::int64_t at_ns)>;
 
-// Steps are those that torch.profiler marked in the snapshot, otherwise those of the trace, and
-// otherwise they begin at the moments of earlier dumps, which have no numbers.
+// Steps are those that torch.profiler marked in the snapshot, those of the trace, or begin at the
+// moments of earlier dumps, which have no numbers: the first of these that has a step at the peak,
+// and for leaks the first with kLeakSteps steps in which memory was allocated.
 MemoryAnswer replay(const Snapshot& snapshot, const DeviceSnapshot& device,
                     const StepAt& step_at = {});
 

@@ -107,6 +107,8 @@ class TrackerReader {
     const std::size_t space = words.find(' ', kStart.size());
     if (end == std::string_view::npos || space >= end) return false;
     flush();
+    if (section_ != Section::none && modules == std::string_view::npos)
+      throw Error(report_.path, "another report of a memory tracker begins in it: split the file");
     section_ = modules == std::string_view::npos ? Section::peak : Section::modules;
     report_.iteration =
         whole_number<std::int64_t>(words.substr(kStart.size(), space - kStart.size())).value_or(0);

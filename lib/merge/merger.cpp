@@ -132,10 +132,16 @@ class JsonMerge {
   // or has taken the parts of those that have.
   MergeSummary finish(WriteVisitor& visitor) {
     std::uint64_t added = 0;
-    for (const AddedRow& row : options_.added) added += visitor.add_row(row);
+    std::set<std::int64_t> unplaced;
+    for (const AddedRow& row : options_.added)
+      if (const auto written = visitor.add_row(row))
+        added += *written;
+      else
+        unplaced.insert(row.rank);
     visitor.finish();
     MergeSummary summary = inputs_.summarize(visitor.written());
     summary.added = added;
+    summary.unplaced = std::move(unplaced);
     std::vector<ProblemCounts> problems;
     for (const MergedFile& file : summary.files) problems.push_back(file.problems);
     const auto events_of = [&](std::size_t file, std::int64_t rank) {

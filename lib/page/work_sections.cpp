@@ -185,8 +185,8 @@ void add_steps(const PageRun& page, std::int64_t rank, Curve& curve) {
 }
 
 RankedCurve curve_of(const PageRun& page, const SnapshotCurve& device) {
-  const RankClock clock(page.run, device.rank);
-  const auto at = [&](std::int64_t ns) { return clock.at(ns, device.points.front().at_ns); };
+  const RankClock clock(page.run, device.rank, device.points.front().at_ns,
+                        device.points.back().at_ns);
   const MemoryAnswer& highest = *device.highest;
   Curve curve{.title = fmt::format("rank {} GPU {}", device.rank, device.device),
               .words = "peak " + bytes_words(highest.peak.requested),
@@ -194,29 +194,29 @@ RankedCurve curve_of(const PageRun& page, const SnapshotCurve& device) {
               .second = {},
               .has_steps = true};
   for (const HistoryPoint& point : device.points) {
-    curve.points.push_back({at(point.at_ns), static_cast<double>(point.allocated)});
-    curve.second.push_back({at(point.at_ns), static_cast<double>(point.reserved)});
+    curve.points.push_back({clock.at(point.at_ns), static_cast<double>(point.allocated)});
+    curve.second.push_back({clock.at(point.at_ns), static_cast<double>(point.reserved)});
   }
   if (highest.peak_step) curve.words += fmt::format(" in step {}", *highest.peak_step);
-  if (highest.peak_at_ns) curve.mark_ns = at(*highest.peak_at_ns);
-  for (const OutOfMemory& oom : highest.out_of_memory)
-    if (oom.at_ns != kNoTime) curve.failed_ns.push_back(at(oom.at_ns));
+  if (highest.peak_at_ns) curve.mark_ns = clock.at(*highest.peak_at_ns);
+  for (const std::int64_t ns : device.ooms_ns) curve.failed_ns.push_back(clock.at(ns));
   curve.points = thinned(curve.points);
   curve.second = thinned(curve.second);
-  add_steps(page, device.rank, curve);
+  if (clock.is_known()) add_steps(page, device.rank, curve);
   return {static_cast<double>(highest.peak.requested), std::move(curve)};
 }
 
-// The categories of the rank whose memory timeline has the highest peak.
+// The categories of the rank whose memory timeline has the highest peak, on one scale.
 void write_category_curves(HtmlWriter& html, const PageRun& page) {
-  const std::vector<RankedTimeline>& all = page.memory.timelines;
+  const std::vector<const RankedTimeline*> all = highest_timelines(page.memory);
   const auto highest = std::ranges::max_element(
-      all, {}, [](const RankedTimeline& one) { return one.timeline.peak; });
-  if (highest == all.end() || highest->timeline.curve.empty()) return;
-  const MemoryTimeline& timeline = highest->timeline;
-  const RankClock clock(page.run, highest->rank);
-  const auto at = [&](std::int64_t ns) { return clock.at(ns, timeline.curve.front().at_ns); };
+      all, {}, [](const RankedTimeline* one) { return one->timeline.peak; });
+  if (highest == all.end() || (*highest)->timeline.curve.empty()) return;
+  const MemoryTimeline& timeline = (*highest)->timeline;
+  const std::int64_t rank = (*highest)->rank;
+  const RankClock clock(page.run, rank, timeline.curve.front().at_ns, timeline.curve.back().at_ns);
   std::vector<RankedCurve> curves;
+  double top = 0;
   for (std::size_t i = 0; i < kTimelineCategoryCount; ++i) {
     std::int64_t most = 0;
     Curve curve{.title = std::string(kTimelineCategories[i]),
@@ -225,17 +225,24 @@ void write_category_curves(HtmlWriter& html, const PageRun& page) {
                 .second = {},
                 .has_steps = true};
     for (const TimelinePoint& point : timeline.curve) {
-      curve.points.push_back({at(point.at_ns), static_cast<double>(point.bytes[i])});
+      curve.points.push_back({clock.at(point.at_ns), static_cast<double>(point.bytes[i])});
       most = std::max(most, point.bytes[i]);
     }
     if (most <= 0) continue;
-    if (timeline.peak_at_ns) curve.mark_ns = at(*timeline.peak_at_ns);
+    if (timeline.peak_at_ns) curve.mark_ns = clock.at(*timeline.peak_at_ns);
     curve.points = thinned(curve.points);
-    add_steps(page, highest->rank, curve);
+    if (clock.is_known()) add_steps(page, rank, curve);
     curves.push_back({static_cast<double>(most), std::move(curve)});
+    top = std::max(top, curves.back().weight);
   }
-  html.element("h3", fmt::format("Memory by category, of rank {}{}", highest->rank,
+  for (RankedCurve& one : curves) one.curve.top = top;
+  html.element("h3", fmt::format("Memory by category, of rank {}{}", rank,
                                  all.size() > 1 ? ", which has the highest peak" : ""));
+  html.element(
+      "p",
+      "All on one scale. Bands: every other step. Line from top to bottom: the peak of all "
+      "together.",
+      {{"class", "command"}});
   write_command(html, page, fmt::format("memory --curve {}", kMostCurvePoints));
   write_curves(html, std::move(curves));
 }
@@ -254,7 +261,7 @@ void write_snapshot_curves(HtmlWriter& html, const PageRun& page) {
                "Line: allocated. Dashes: reserved by the allocator. Bands: every other step. Line "
                "from top to bottom: the peak of what was asked for; in dashes: out of memory.",
                {{"class", "command"}});
-  write_command(html, page, "memory");
+  write_command(html, page, fmt::format("memory --curve {}", kMostCurvePoints));
   write_curves(html, std::move(curves));
 }
 
@@ -350,7 +357,7 @@ void write_host_curves(HtmlWriter& html, const PageRun& page) {
 
 void write_memory_section(HtmlWriter& html, const PageRun& page) {
   const Report memory = memory_report(page.run, page.memory, {});
-  if (!page.memory.snapshots.empty())
+  if (!page.memory.is_empty())
     for (const std::string& line : memory.headline) html.element("p", line);
   write_snapshot_curves(html, page);
   write_category_curves(html, page);

@@ -69,7 +69,10 @@ RunFile describe_file(const std::string& path, const CollectedEvents& file, cons
   described.rank_source = to_string(rank.source);
   described.phases = file.phases;
   const CommonTimes times = common_times(file.starts, clock.times);
-  if (!file.starts.empty()) described.span_ns = saturating_subtract(times.last_ns, times.first_ns);
+  if (!file.starts.empty()) {
+    described.first_ns = times.first_ns;
+    described.span_ns = saturating_subtract(times.last_ns, times.first_ns);
+  }
   described.clock_problems = clock.problems;
   count_outliers(file.starts, clock.times, described.problems);
   return described;

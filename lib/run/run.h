@@ -86,8 +86,8 @@ struct RunFile : FileFacts {
   std::string producer = {};                           // the program that wrote it, if named
   std::string rank_source = {};                        // the evidence for the rank
   PhaseCounts phases = {};                             // number of events by phase
-  std::int64_t span_ns = 0;                            // from the first begin of an event to the
-                                                       // last begin or E
+  std::int64_t first_ns = 0;         // the first begin of an event, as Run::origin_ns
+  std::int64_t span_ns = 0;          // from there to the last begin or E
   std::int64_t world_size = 0;       // number of ranks of the job if the file names it, else 0
   std::set<NotedGroup> groups = {};  // process groups, as far as the file's header has them
   std::map<std::int64_t, std::string> hosts = {};  // by rank: the machine, if the file names it

@@ -9,6 +9,7 @@
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace traceloom;
 
@@ -113,48 +114,97 @@ TEST_CASE("memory files: start and end of an iteration are a pair, the worst ran
   CHECK(number_in(rows_of(report, "places")[0], "least_bytes") == 2'000);
 }
 
-TEST_CASE("memory files: steps without marks are those of the trace of the same rank") {
-  const auto alloc = [](std::int64_t address, int us) {
-    return dict({{"action", "alloc"},
-                 {"addr", address},
-                 {"size", 512},
-                 {"time_us", us},
-                 {"frames", kept_stack("f")}});
-  };
-  const auto block = dict({{"size", 512},
+namespace {
+
+PickleCode history_entry(const char* action, std::int64_t address, int us) {
+  return dict({{"action", action},
+               {"addr", address},
+               {"size", 512},
+               {"time_us", us},
+               {"frames", kept_stack("f")}});
+}
+
+// Allocates 512 bytes at 2500, 3500, 4500 ... us, after which a dump is taken at the next 1000.
+std::string growing_text(int count, bool has_dumps) {
+  std::vector<PickleCode> blocks;
+  std::vector<PickleCode> entries;
+  for (int i = 0; i < count; ++i) {
+    blocks.push_back(dict({{"size", 512},
                            {"requested_size", 512},
                            {"state", "active_allocated"},
-                           {"frames", kept_stack("f")}});
-  // Three steps from 2000 us on, the second one at 3000 us; the base of the trace is 1000 us.
-  const std::string text =
-      pickle(dict({{"segments", list({dict({{"device", 0},
-                                            {"address", 4096},
-                                            {"total_size", 1536},
-                                            {"blocks", list({block, block, block})}})})},
-                   {"device_traces",
-                    list({list({alloc(4096, 2500), alloc(4608, 3500), alloc(5120, 4500)})})}}));
-  const std::string trace =
-      R"({"baseTimeNanoseconds": 1000000, "distributedInfo": {"rank": 4}, "traceEvents": [
-        {"ph":"X","cat":"user_annotation","name":"ProfilerStep#7","pid":1,"tid":1,"ts":1000,"dur":1000},
-        {"ph":"X","cat":"user_annotation","name":"ProfilerStep#8","pid":1,"tid":1,"ts":2000,"dur":1000},
-        {"ph":"X","cat":"user_annotation","name":"ProfilerStep#9","pid":1,"tid":1,"ts":3000,"dur":1000}
-      ]})";
+                           {"frames", kept_stack("f")}}));
+    entries.push_back(history_entry("alloc", 4096 + 512 * i, 2500 + 1000 * i));
+    if (has_dumps) entries.push_back(history_entry("snapshot", 0, 3000 + 1000 * i));
+  }
+  return pickle(dict({{"segments", list({dict({{"device", 0},
+                                               {"address", 4096},
+                                               {"total_size", 512 * count},
+                                               {"blocks", list(blocks)}})})},
+                      {"device_traces", list({list(entries)})}}));
+}
+
+// Steps of 1 ms with these numbers from 2000 us on; its base is 1000 us.
+std::string stepped_trace(int rank, const std::vector<int>& numbers) {
+  std::string text = fmt::format(
+      R"({{"baseTimeNanoseconds": 1000000, "distributedInfo": {{"rank": {}}}, "traceEvents": [)",
+      rank);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    text += fmt::format(
+        R"({}{{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{}","pid":1,"tid":1,"ts":{},"dur":1000}})",
+        i == 0 ? "" : ",", numbers[i], 1000 + 1000 * i);
+  return text + "]}";
+}
+
+}  // namespace
+
+TEST_CASE("memory files: steps without marks are those of the trace of the same rank") {
   const TemporaryFolder folder;
-  const Run run = read_texts({{"rank4.json", trace}});
-  const auto answer = [&](const std::string& name, const Run* steps_of) {
-    return read_memory_files({{FileKind::pickle, folder.write(name, text)}}, {.run = steps_of})
+  const auto answer = [&](const std::string& text, const std::string& name, const Run* run) {
+    return read_memory_files({{FileKind::pickle, folder.write(name, text)}}, {.run = run})
         .snapshots.front()
         .devices.front();
   };
-  const MemoryAnswer found = answer("rank4.pickle", &run);
+  const Run run = read_texts({{"rank4.json", stepped_trace(4, {7, 8, 9})}});
+  const std::string growing = growing_text(3, false);
+  const MemoryAnswer found = answer(growing, "rank4.pickle", &run);
   CHECK(found.peak_step == 9);
   REQUIRE(found.leaks.size() == 1);
   CHECK(found.leaks[0].bytes_per_step == 512);
   CHECK(found.leaks[0].steps == 3);
-  CHECK_FALSE(answer("rank4.pickle", nullptr).peak_step.has_value());
-  const MemoryAnswer of_another = answer("rank5.pickle", &run);
+  CHECK_FALSE(answer(growing, "rank4.pickle", nullptr).peak_step.has_value());
+  const MemoryAnswer of_another = answer(growing, "rank5.pickle", &run);
   CHECK_FALSE(of_another.peak_step.has_value());
   CHECK(of_another.leaks.empty());
+  // A number that is there again is another step.
+  const Run again = read_texts({{"rank4.json", stepped_trace(4, {1, 2, 1, 2})}});
+  const MemoryAnswer twice = answer(growing_text(4, false), "rank4.pickle", &again);
+  CHECK(twice.peak_step == 2);
+  REQUIRE(twice.leaks.size() == 1);
+  CHECK(twice.leaks[0].steps == 4);
+  CHECK(twice.leaks[0].bytes_per_step == 512);
+  // A trace of one step names the peak's step, and the dumps show the leak.
+  const Run one = read_texts({{"rank4.json", stepped_trace(4, {7})}});
+  const MemoryAnswer of_dumps = answer(growing_text(5, true), "rank4.pickle", &one);
+  CHECK_FALSE(of_dumps.peak_step.has_value());  // it is after the trace
+  REQUIRE(of_dumps.leaks.size() == 1);
+  CHECK(of_dumps.leaks[0].steps == 5);
+}
+
+TEST_CASE("memory files: a clock is that of the nearest trace of the rank, or none") {
+  // The second trace of the rank is 100 us ahead.
+  std::string later = stepped_trace(4, {10});
+  later.replace(later.find("1000000"), 7, "9000100");
+  const Run run = read_texts({{"a_rank4.json", stepped_trace(4, {7, 8, 9})},
+                              {"b_rank4.json", later},
+                              {"rank5.json", stepped_trace(5, {7})}});
+  const RankClock clock(run, 4, 2'000'000, 11'000'000);
+  CHECK(clock.is_known());
+  CHECK(clock.at(2'500'000) == 500'000);
+  CHECK(clock.at(11'000'100) == 9'000'100);
+  const RankClock of_another_hour(run, 4, 3'602'000'000'000, 3'603'000'000'000);
+  CHECK_FALSE(of_another_hour.is_known());
+  CHECK(of_another_hour.at(3'602'500'000'000) == 500'000'000);
+  CHECK_FALSE(RankClock(run, 6, 2'000'000, 11'000'000).is_known());
 }
 
 TEST_CASE("memory files: two named snapshots are a pair, also of two ranks") {

@@ -82,6 +82,12 @@ TEST_CASE("tracker report: both styles say the same") {
   }
 }
 
+TEST_CASE("tracker report: a second one in the file is refused") {
+  CHECK_THROWS_WITH_AS(parse_tracker_report("f.log", kTables + kTables),
+                       "f.log: another report of a memory tracker begins in it: split the file",
+                       Error);
+}
+
 TEST_CASE("tracker report: a cut one keeps its whole lines") {
   for (std::size_t size = 60; size + 1 < kTables.size(); ++size) {
     CAPTURE(size);
@@ -127,16 +133,28 @@ TEST_CASE("memory timeline: raw and JSON have the same peak") {
   CHECK_FALSE(parse_memory_timeline("t.json", "[[-1,1,100,0]]").peak_at_ns.has_value());
 }
 
-TEST_CASE("memory timeline: a long curve keeps the highest of as many rows") {
+TEST_CASE("memory timeline: a long curve keeps what is highest in a part, and what is last") {
+  // The gradient is there while the activation is not.
   std::string text = "[[-1,1,1000,0]";
-  for (int i = 0; i < 3000; ++i) text += fmt::format(",[{},2,7,4],[{},4,-7,4]", 10 * i, 10 * i + 5);
+  for (int i = 0; i < 3000; ++i)
+    text += fmt::format(",[{0},2,{2},4],[{1},4,-{2},4],[{1},2,5,5],[{1},4,-5,5]", 10 * i,
+                        10 * i + 5, 7 + i % 100);
   const MemoryTimeline timeline = parse_memory_timeline("t.json", text + "]");
-  CHECK(timeline.rows == 6001);
-  CHECK(timeline.curve.size() == 750);  // of 8 rows each
-  for (std::size_t i = 0; i < timeline.curve.size(); ++i) {
-    CHECK(timeline.curve[i].at_ns == 40 * static_cast<std::int64_t>(i));
-    CHECK(timeline.curve[i].sum() == 1007);
+  CHECK(timeline.rows == 12001);
+  CHECK(timeline.curve.size() == 750);  // two for each 32 rows
+  for (std::size_t i = 0; i < timeline.curve.size(); i += 2) {
+    CAPTURE(i);
+    const int first = static_cast<int>(4 * i);
+    int most = 0;
+    for (int k = first; k < first + 8; ++k) most = std::max(most, 7 + k % 100);
+    CHECK(timeline.curve[i] == TimelinePoint{10 * first, {1000, 0, 0, 0, most, 5}});
+    CHECK(timeline.curve[i + 1] == TimelinePoint{10 * (first + 7) + 5, {1000}});
   }
+}
+
+TEST_CASE("memory timeline: a second one in the file is refused") {
+  CHECK(timeline_error("[[1,2,3,4]]\n[[1,2,3,4]]") ==
+        "t.json: byte 12: another memory timeline begins here: split the file");
 }
 
 TEST_CASE("memory timeline: rows of another form are counted, and damage has its byte") {

@@ -71,3 +71,38 @@ TEST_CASE("added rows: --sort puts them between the others") {
   CHECK(at > text.find(R"("ts": 0,)"));
   CHECK(at < text.find(R"("ts": 50,)"));
 }
+
+namespace {
+
+// Merges a file of ranks 0 and 1 once more, with a counter for each of them and rank 2.
+MergeSummary merge_again(const std::string& merged, std::int64_t at_ns, MergeFilter filter = {}) {
+  const TemporaryFolder folder;
+  MergeOptions options = merge_options(folder, {{"merged.json", merged}}, "again.json");
+  for (const std::int64_t rank : {0, 1, 2})
+    options.added.push_back(
+        {rank, "", "extra", {{at_ns, {}, "GPU 0 allocated", "{\"bytes\":5}"}}, true});
+  options.filter = std::move(filter);
+  return merge_traces(options);
+}
+
+}  // namespace
+
+TEST_CASE("added rows: counters find their rank in a merge, once, and their time in a filter") {
+  const std::string merged = merge_with({});
+  const MergeSummary summary = merge_again(merged, 1'020'000);
+  CHECK(summary.added == 2);
+  CHECK(summary.unplaced == std::set<std::int64_t>{2});
+  const std::string counted = merge_with(
+      {{1, "", "extra", {{1'001'070'000, {}, "GPU 0 allocated", "{\"bytes\":5}"}}, true}});
+  CHECK(merge_again(counted, 1'020'000).added == 1);
+  MergeFilter filter;
+  filter.time = TimeSelection{0, 15'000};
+  CHECK(merge_again(merged, 1'020'000, filter).added == 0);
+  CHECK(merge_again(merged, 1'010'000, filter).added == 2);
+}
+
+TEST_CASE("added rows: what is far from all events is not on their clock") {
+  const MergeSummary summary = merge_again(merge_with({}), 3'600'000'000'000);
+  CHECK(summary.added == 0);
+  CHECK(summary.unplaced == std::set<std::int64_t>{0, 1, 2});
+}

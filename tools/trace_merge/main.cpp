@@ -94,6 +94,10 @@ std::string count_problems(const MergeSummary& summary) {
 
 void print_summary(const MergeCommand& command, const MergeSummary& summary, double seconds) {
   report_inputs(command, summary, command.verbosity == Verbosity::verbose);
+  if (!summary.unplaced.empty())
+    say(kTool, Tone::warning,
+        fmt::format("snapshots of {} left out: no trace of the rank is on their clock",
+                    ranks_words(summary.unplaced, RankStyle::named)));
   // Time and speed matter only if the user had to wait.
   const std::string speed =
       seconds < 1 ? ""

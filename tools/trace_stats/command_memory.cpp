@@ -22,6 +22,7 @@ struct MemoryArguments {
   std::vector<std::string> changed;
   std::vector<OtherFile> files;
   MemoryReading reading;
+  bool takes_steps = true;  // of the run, for snapshots that have none
 };
 
 // Adds an option that takes a number of rows from 0 to a million.
@@ -79,12 +80,14 @@ void add_memory(CLI::App& app, Work& work) {
        .prepare =
            [arguments](RunRequest& request) {
              arguments->reading = {request.threads, request.keep_going, request.ranks};
+             // A run of some steps does not say which step a moment is in.
+             arguments->takes_steps = !request.steps && !request.time;
            },
        .take_memory = [arguments](std::vector<OtherFile> files) { take(*arguments, files); },
        .more_inputs = [arguments] { return sides(*arguments); }},
       [arguments](const Run& run) {
         MemoryReading reading = arguments->reading;
-        reading.run = &run;
+        if (arguments->takes_steps) reading.run = &run;
         const MemoryFiles files = read_memory_files(arguments->files, reading);
         if (run.files.empty() && files.is_empty() && !files.errors.empty())
           throw UsageError("none of the inputs can be read; " + files.errors.front());
@@ -100,7 +103,8 @@ void add_memory(CLI::App& app, Work& work) {
       ->type_name("FILE")
       ->expected(1);
   add_rows(*command, "--ops", options.operators, "Show N operators for each device; 0: all");
-  add_rows(*command, "--curve", options.curve, "Also show each device's curve with N points");
+  add_rows(*command, "--curve", options.curve,
+           "Also show curves of devices, snapshots, categories with N points");
   command->add_flag("--by-rank", options.by_rank,
                     "Show operators and functions of each rank by themselves");
   command->add_flag(

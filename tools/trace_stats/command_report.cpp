@@ -191,6 +191,7 @@ void add_report(CLI::App& app, Work& work) {
       [options](const Run& run) {
         Answer answer{Report("report", run)};
         answer.text = write_pages(run, *options);
+        answer.is_loss = options->page.memory.has_loss();
         return answer;
       });
   CLI::Option* const base =

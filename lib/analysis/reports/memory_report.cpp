@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -248,27 +249,39 @@ struct CurveOf {
 };
 
 std::vector<CurveOf> all_curves(const Run& run, const MemoryFiles& files,
-                                const std::vector<DeviceMemory>& devices) {
+                                const std::vector<DeviceMemory>& devices, Report& report) {
+  std::set<std::int64_t> off;
+  const auto clock_of = [&](std::int64_t rank, std::int64_t from_ns, std::int64_t to_ns) {
+    RankClock clock(run, rank, from_ns, to_ns);
+    if (!run.files.empty() && !clock.is_known()) off.insert(rank);
+    return clock;
+  };
   std::vector<CurveOf> curves;
   for (const DeviceMemory& device : devices)
     curves.push_back({device.rank, device.name(), "", device.curve});
   for (const SnapshotCurve& of : curves_of(files)) {
-    const RankClock clock(run, of.rank);
+    const RankClock clock = clock_of(of.rank, of.points.front().at_ns, of.points.back().at_ns);
     CurveOf& curve = curves.emplace_back(CurveOf{of.rank, fmt::format("GPU{}", of.device), "", {}});
     for (const HistoryPoint& point : of.points)
-      curve.points.push_back(
-          {clock.at(point.at_ns, of.points.front().at_ns), point.allocated, point.reserved});
+      curve.points.push_back({clock.at(point.at_ns), point.allocated, point.reserved});
   }
-  for (const RankedTimeline& of : files.timelines) {
-    const RankClock clock(run, of.rank);
-    const std::vector<TimelinePoint>& points = of.timeline.curve;
+  for (const RankedTimeline* const of : highest_timelines(files)) {
+    const std::vector<TimelinePoint>& points = of->timeline.curve;
+    if (points.empty()) continue;
+    const RankClock clock = clock_of(of->rank, points.front().at_ns, points.back().at_ns);
     for (std::size_t i = 0; i < kTimelineCategoryCount; ++i) {
-      if (std::ranges::all_of(points, [&](auto& point) { return point.bytes[i] == 0; })) continue;
-      CurveOf& curve = curves.emplace_back(CurveOf{of.rank, "", kTimelineCategories[i], {}});
+      if (std::ranges::all_of(points, [&](auto& point) { return point.bytes[i] <= 0; })) continue;
+      CurveOf& curve = curves.emplace_back(CurveOf{of->rank, "", kTimelineCategories[i], {}});
       for (const TimelinePoint& point : points)
-        curve.points.push_back({clock.at(point.at_ns, points.front().at_ns), point.bytes[i]});
+        curve.points.push_back({clock.at(point.at_ns), point.bytes[i]});
     }
   }
+  RankNotes notes;
+  for (const std::int64_t rank : off)
+    notes.add(rank,
+              "no trace of the rank is on the clock of its files about memory: their curves begin "
+              "at 0, and are not in steps");
+  notes.append_to(report);
   return curves;
 }
 
@@ -292,7 +305,12 @@ Table curve_table(const std::vector<CurveOf>& curves, std::size_t parts) {
 
 // True for memory that a counter measured and that is not always 0.
 bool is_memory(const CounterSeries& series, bool all) {
-  return series.name.starts_with("memory") && !series.is_rate && !series.values.empty() &&
+  // A merge has those of allocator snapshots (tools/trace_merge/added_rows.h).
+  const bool is_of_snapshots =
+      series.name.starts_with("GPU ") &&
+      (series.name.ends_with(" allocated/bytes") || series.name.ends_with(" reserved/bytes"));
+  return (is_of_snapshots || series.name.starts_with("memory")) && !series.is_rate &&
+         !series.values.empty() &&
          (all || std::any_of(series.values.begin(), series.values.end(),
                              [](const CounterValue& value) { return value.value != 0; }));
 }
@@ -458,9 +476,10 @@ Report memory_report(const Run& run, const MemoryFiles& files, const MemoryOptio
       {"peak", "Who had allocated what was there at the peak", peak_table(by_device, options)});
   report.tables.push_back(
       {"unfreed", "Who allocated what was never freed", unfreed_table(by_device, options)});
+  const std::vector<CurveOf> curves = all_curves(run, files, devices, report);
   if (options.curve > 0)
     report.tables.push_back({"curve", "Curves: the highest from each moment to the next",
-                             curve_table(all_curves(run, files, devices), options.curve)});
+                             curve_table(curves, options.curve)});
   report.tables.push_back({"host", "Counters of memory", std::move(host)});
   report.tables.push_back({"functions", "Memory stats of functions, means over ranks",
                            function_table(files.stats, options)});

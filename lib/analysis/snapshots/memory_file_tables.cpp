@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kPlacesForPeople = 20;
 constexpr std::size_t kHoldersNamed = 3;
 constexpr std::size_t kOomLines = 3;
-constexpr std::int64_t kSmallestLeak = 100;  // parts of a peak: a smaller leak a step is no news
+constexpr std::int64_t kSmallestLeak = 10'000;  // parts of a peak: a smaller leak a step is no news
 
 // A device of a snapshot. The list is sorted: devices that ran out of memory come first, then the
 // highest peaks.
@@ -186,11 +186,11 @@ Table category_table(const Devices& devices, const MemoryFiles& files) {
     std::stable_sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
                      [](auto& a, auto& b) { return a.at_peak > b.at_peak; });
   }
-  for (const RankedTimeline& one : files.timelines)
+  for (const RankedTimeline* const one : highest_timelines(files))
     for (std::size_t i = 0; i < kTimelineCategoryCount; ++i)
-      if (one.timeline.at_peak[i] != 0)
-        rows.push_back({one.rank, "", kTimelineCategories[i], one.timeline.peak,
-                        one.timeline.at_peak[i], std::nullopt});
+      if (one->timeline.at_peak[i] != 0)
+        rows.push_back({one->rank, "", kTimelineCategories[i], one->timeline.peak,
+                        one->timeline.at_peak[i], one->timeline.at_end[i]});
   const ColumnsOf<CategoryRow> columns{
       {"rank", "Rank", count, &CategoryRow::rank},
       {"device", "Device", text, text_of(&CategoryRow::device)},
@@ -397,20 +397,26 @@ std::string oom_line(const Device& device) {
   return line + (holders.empty() ? "." : fmt::format(". Largest holders: {}.", holders));
 }
 
-std::int64_t median_peak(const Devices& devices) {
+// Of all snapshots of a device its highest peak counts.
+std::int64_t median_peak(const Devices& all) {
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> highest;
+  for (const Device& device : all) {
+    std::int64_t& peak = highest[{device.file->rank, device.memory->device}];
+    peak = std::max(peak, device.memory->peak.requested);
+  }
   std::vector<std::int64_t> peaks;
-  for (const Device& device : devices) peaks.push_back(device.memory->peak.requested);
+  for (const auto& [key, peak] : highest) peaks.push_back(peak);
   return percentile(peaks, 50);
 }
 
-std::string peak_line(const Devices& devices) {
+std::string peak_line(const Devices& all) {
   const Device& worst = *std::ranges::max_element(
-      devices, {}, [](const Device& device) { return device.memory->peak.requested; });
+      all, {}, [](const Device& device) { return device.memory->peak.requested; });
   const MemoryAnswer& memory = *worst.memory;
   std::string line =
       fmt::format("{} peaks at {}", worst.words(), bytes_words(memory.peak.requested));
   if (memory.peak_step) line += fmt::format(" in step {}", *memory.peak_step);
-  if (const std::int64_t median = median_peak(devices);
+  if (const std::int64_t median = median_peak(all);
       median > 0 && memory.peak.requested - median > median / 100)
     line +=
         fmt::format(", {} above the median", percent_words(memory.peak.requested - median, median));
@@ -418,19 +424,20 @@ std::string peak_line(const Devices& devices) {
     line += fmt::format("; {} holds {} of it", memory.places.front().place,
                         percent_words(memory.places.front().at_peak, memory.peak.requested));
   for (const MemoryLeak& leak : memory.leaks)
-    if (leak.bytes_per_step > memory.peak.requested / kSmallestLeak / kSmallestLeak) {
+    if (leak.bytes_per_step > memory.peak.requested / kSmallestLeak) {
       line += fmt::format("; {} keeps {} a step", leak.place, bytes_words(leak.bytes_per_step));
       break;
     }
   return line + ".";
 }
 
-void add_verdict(const Devices& devices, const std::vector<Growth>& growth, Report& report) {
+void add_verdict(const Devices& all, const Devices& devices, const std::vector<Growth>& growth,
+                 Report& report) {
   if (devices.empty()) return;
   std::size_t lines = 0;
   for (const Device& device : devices)
     if (device.memory->ooms > 0 && lines++ < kOomLines) report.headline.push_back(oom_line(device));
-  report.headline.push_back(peak_line(devices));
+  report.headline.push_back(peak_line(all));
   if (!growth.empty() && growth.front().difference() > 0)
     report.headline.push_back(
         fmt::format("Rank {}: {} has {} more at {} in the second snapshot than in the first.",
@@ -483,7 +490,7 @@ void add_memory_files(const MemoryFiles& files, const MemoryFileOptions& options
   const Devices all = sorted_devices(files);
   const Devices shown = shown_devices(all);
   const std::vector<Growth> growth = all_growth(pairs_of(files, options));
-  add_verdict(shown, growth, report);
+  add_verdict(all, shown, growth, report);
   const auto add = [&](const char* key, const char* title, Table table, std::size_t rows) {
     report.tables.push_back({key, title, std::move(table), false, "", rows});
   };

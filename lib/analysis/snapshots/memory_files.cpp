@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -25,6 +26,30 @@ struct ReadFile {
   MemoryFiles files;
   std::exception_ptr error;
 };
+
+OwnClocks clocks_of(const Run& run, std::int64_t rank) {
+  OwnClocks clocks;
+  for (const RunFile& file : run.files) {
+    if (file.rank != rank && std::ranges::count(file.ranks, rank) == 0) continue;
+    const std::int64_t first_ns = saturating_subtract(file.first_ns, run.origin_ns);
+    clocks.add(file.times, file.base_ns, first_ns, saturating_add(first_ns, file.span_ns));
+  }
+  return clocks;
+}
+
+// A step lasts until the next one begins, and the last one until its own end.
+StepAt steps_of(const Run& run, std::int64_t rank) {
+  const auto events = std::ranges::find(run.ranks, rank, &RankEvents::rank);
+  if (events == run.ranks.end()) return {};
+  return [clocks = clocks_of(run, rank),
+          steps = StepsByTime(events->steps)](std::int64_t unix_ns) -> std::optional<TraceStep> {
+    const std::optional<std::int64_t> ns = clocks.at(unix_ns);
+    const Step* const step = ns ? steps.begun_at(*ns) : nullptr;
+    const Step* const last = steps.begun_at(std::numeric_limits<std::int64_t>::max());
+    if (step == nullptr || (step == last && *ns >= step->time.to_ns)) return std::nullopt;
+    return TraceStep{step->number, step->time.from_ns};
+  };
+}
 
 // "cuda_alloc_rank_0.training_step.2.end.pickle": the function and iteration, and which end.
 void read_name(SnapshotFile& file) {
@@ -102,29 +127,14 @@ void move_all(List& from, List& to) {
 
 }  // namespace
 
-RankClock::RankClock(const Run& run, std::int64_t rank) {
-  for (const RunFile& file : run.files)
-    if (file_ == nullptr && (file.rank == rank || std::ranges::count(file.ranks, rank) > 0))
-      file_ = &file;
-  for (const RankEvents& events : run.ranks)
-    if (events.rank == rank) steps_.emplace(events.steps);
-}
+RankClock::RankClock(const Run& run, std::int64_t rank, std::int64_t from_ns, std::int64_t to_ns)
+    : clocks_(clocks_of(run, rank)),
+      from_ns_(from_ns),
+      is_known_(clocks_.are_near(from_ns, to_ns)) {}
 
-std::int64_t RankClock::at(std::int64_t unix_ns, std::int64_t first_ns) const {
-  return mapped(unix_ns).value_or(saturating_subtract(unix_ns, first_ns));
-}
-
-std::optional<std::int64_t> RankClock::mapped(std::int64_t unix_ns) const {
-  std::int64_t ns = 0;
-  if (file_ == nullptr || !file_->times.map(saturating_subtract(unix_ns, file_->base_ns), ns))
-    return std::nullopt;
-  return ns;
-}
-
-std::optional<std::int64_t> RankClock::step_at(std::int64_t unix_ns) const {
-  const std::optional<std::int64_t> ns = mapped(unix_ns);
-  const Step* const step = ns && steps_ ? steps_->at(*ns) : nullptr;
-  return step == nullptr ? std::nullopt : std::optional(step->number);
+std::int64_t RankClock::at(std::int64_t unix_ns) const {
+  const auto ns = is_known_ ? clocks_.at(unix_ns) : std::nullopt;
+  return ns.value_or(saturating_subtract(unix_ns, from_ns_));
 }
 
 std::vector<SnapshotCurve> curves_of(const MemoryFiles& files) {
@@ -134,17 +144,33 @@ std::vector<SnapshotCurve> curves_of(const MemoryFiles& files) {
       if (!device.curve.empty()) devices[{file.rank, device.device}].push_back(&device);
   std::vector<SnapshotCurve> curves;
   for (auto& [key, answers] : devices) {
-    std::ranges::stable_sort(answers, {}, &MemoryAnswer::from_ns);
+    std::ranges::stable_sort(answers, {}, [](const MemoryAnswer* of) {
+      return std::pair{of->from_ns, of->curve.back().at_ns};
+    });
     SnapshotCurve& curve = curves.emplace_back(SnapshotCurve{key.first, key.second});
     for (const MemoryAnswer* const answer : answers) {
       if (curve.highest == nullptr || answer->peak.requested > curve.highest->peak.requested)
         curve.highest = answer;
-      for (const HistoryPoint& point : answer->curve)
-        if (curve.points.empty() || point.at_ns > curve.points.back().at_ns)
-          curve.points.push_back(point);
+      for (const OutOfMemory& oom : answer->out_of_memory)
+        if (oom.at_ns != kNoTime) curve.ooms_ns.insert(oom.at_ns);
+      std::vector<HistoryPoint>& points = curve.points;
+      if (!points.empty() && answer->curve.back().at_ns <= points.back().at_ns) continue;
+      while (!points.empty() && points.back().at_ns >= answer->from_ns) points.pop_back();
+      points.insert(points.end(), answer->curve.begin(), answer->curve.end());
     }
   }
   return curves;
+}
+
+std::vector<const RankedTimeline*> highest_timelines(const MemoryFiles& files) {
+  std::map<std::int64_t, const RankedTimeline*> highest;
+  for (const RankedTimeline& one : files.timelines) {
+    const auto [at, is_new] = highest.emplace(one.rank, &one);
+    if (!is_new && one.timeline.peak > at->second->timeline.peak) at->second = &one;
+  }
+  std::vector<const RankedTimeline*> all;
+  for (const auto& [rank, one] : highest) all.push_back(one);
+  return all;
 }
 
 MemoryFiles read_memory_files(const std::vector<OtherFile>& found, const MemoryReading& reading) {
@@ -163,24 +189,19 @@ MemoryFiles read_memory_files(const std::vector<OtherFile>& found, const MemoryR
     if (!reading.ranks.empty() && !is_in(reading.ranks, *files.back().forced_rank))
       files.pop_back();
   }
-  if (guessed > 0 && found.size() > 1)
+  if (guessed > 0 && (found.size() > 1 || (reading.run != nullptr && !reading.run->files.empty())))
     all.notes.push_back(
         fmt::format("{} without a rank in the name: it is the place in the list; "
                     "RANK=FILE says it",
                     count_of(guessed, "file")));
-  std::map<std::int64_t, RankClock> clocks;
-  for (const OtherFile& file : files)
-    if (reading.run != nullptr)
-      clocks.try_emplace(*file.forced_rank, *reading.run, *file.forced_rank);
-  const auto steps_of = [&](const OtherFile& file) -> StepAt {
-    const auto clock = clocks.find(*file.forced_rank);
-    if (clock == clocks.end()) return {};
-    return [found = &clock->second](std::int64_t at_ns) { return found->step_at(at_ns); };
-  };
+  std::vector<StepAt> steps(files.size());
+  if (reading.run != nullptr)
+    for (std::size_t i = 0; i < files.size(); ++i)
+      steps[i] = steps_of(*reading.run, *files[i].forced_rank);
   std::vector<ReadFile> read(files.size());
   for_each_parallel(files.size(), reading.threads, [&](std::size_t i) {
     try {
-      read_one(files[i], steps_of(files[i]), read[i].files);
+      read_one(files[i], steps[i], read[i].files);
     } catch (...) {
       read[i].error = std::current_exception();
     }

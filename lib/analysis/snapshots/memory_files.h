@@ -6,6 +6,7 @@
 
 #include "analysis/memory/memory_stats.h"
 #include "analysis/report.h"
+#include "clock/time_map.h"
 #include "input/input_list.h"
 #include "memory/memory_reports.h"
 #include "memory/replay.h"
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +48,7 @@ struct SnapshotCurve {
   std::int64_t device = 0;
   std::vector<HistoryPoint> points = {};
   const MemoryAnswer* highest = nullptr;  // of the snapshot with the highest peak
+  std::set<std::int64_t> ooms_ns = {};    // moments at which memory ran out
 };
 
 struct RankedReport {
@@ -69,29 +72,35 @@ struct MemoryFiles {
     return snapshots.empty() && reports.empty() && timelines.empty() && stats.empty();
   }
   bool has_loss() const {
-    return !errors.empty() || std::ranges::any_of(snapshots, [](const SnapshotFile& file) {
-      return file.left_out > 0 || file.trailing_bytes > 0;
-    });
+    const auto any = [](const auto& files, auto lacks) {
+      return std::ranges::any_of(files, lacks);
+    };
+    return !errors.empty() ||
+           any(snapshots, [](auto& of) { return of.left_out > 0 || of.trailing_bytes > 0; }) ||
+           any(reports, [](auto& of) { return of.report.is_cut || of.report.left_out > 0; }) ||
+           any(timelines, [](auto& of) { return of.timeline.left_out > 0; }) ||
+           any(stats, [](auto& of) { return of.is_cut || of.left_out > 0; });
   }
 };
 
 // RankClock: the clock and the steps of a run for the Unix times of a rank's files about memory.
 //
-//   const RankClock clock(run, snapshot.rank);
-//   for (const HistoryPoint& point : points) draw(clock.at(point.at_ns, points.front().at_ns));
+//   const RankClock clock(run, snapshot.rank, from_ns, to_ns);
+//   for (const HistoryPoint& point : points) draw(clock.at(point.at_ns));
 class RankClock {
  public:
-  RankClock(const Run& run, std::int64_t rank);
+  // `from_ns` and `to_ns` are the Unix times of the file: if no trace of the rank is near them, the
+  // clock is not theirs, and time counts from the first of them.
+  RankClock(const Run& run, std::int64_t rank, std::int64_t from_ns, std::int64_t to_ns);
 
-  // Returns the time of the run; if the run has no file of the rank, the time since `first_ns`.
-  std::int64_t at(std::int64_t unix_ns, std::int64_t first_ns) const;
-  std::optional<std::int64_t> step_at(std::int64_t unix_ns) const;
+  // Returns the time of the run.
+  std::int64_t at(std::int64_t unix_ns) const;
+  bool is_known() const { return is_known_; }
 
  private:
-  std::optional<std::int64_t> mapped(std::int64_t unix_ns) const;
-
-  const RunFile* file_ = nullptr;
-  std::optional<StepsByTime> steps_;
+  OwnClocks clocks_;
+  std::int64_t from_ns_;
+  bool is_known_;
 };
 
 struct MemoryReading {
@@ -103,6 +112,9 @@ struct MemoryReading {
 
 // Returns those that have points, by rank and device; the files must outlive them.
 std::vector<SnapshotCurve> curves_of(const MemoryFiles& files);
+
+// Returns the memory timeline with the highest peak of each rank, which may have it in two formats.
+std::vector<const RankedTimeline*> highest_timelines(const MemoryFiles& files);
 
 // Throws Error for the first file that cannot be read, unless it keeps going.
 MemoryFiles read_memory_files(const std::vector<OtherFile>& files, const MemoryReading& reading);

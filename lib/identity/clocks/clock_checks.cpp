@@ -230,9 +230,6 @@ namespace {
 
 // Syncs that are further apart cannot belong to one run.
 constexpr std::int64_t kLongestRunNs = std::int64_t{86'400} * 1'000'000'000;
-// In this time, clocks that differ by 50 ppm drift apart by 30 ms. Composer takes the sync of a
-// cycle when the cycle begins.
-constexpr std::int64_t kFarFromEventsNs = std::int64_t{600} * 1'000'000'000;
 constexpr std::int64_t kWideNs = 1'000'000;
 constexpr std::size_t kMostNamed = 8;
 

@@ -6,6 +6,8 @@
 #include "merge/facts/ids.h"
 #include "scan/event_repair.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <set>
 #include <utility>
@@ -36,6 +38,10 @@ std::string_view counter_key(const Event& event, std::string& scratch) {
   scratch += kPart;
   scratch += unquoted(canonical_id(event.text(event.has(Key::id) ? Key::id : Key::id2)));
   return scratch;
+}
+
+std::string counter_key(std::int64_t pid, std::string_view name) {
+  return fmt::format("{}{}{}{}", pid, kPart, name, kPart);
 }
 
 bool has_counter_value(const Event& event) {

@@ -84,6 +84,8 @@ std::optional<std::int64_t> first_time_in_args(char phase, std::string_view args
 // Returns what viewers know a counter by, as far as the event has it: pid, name and id, with one
 // spelling for equal values. The result is a view of `scratch`.
 std::string_view counter_key(const Event& event, std::string& scratch);
+// The same for a counter without an id.
+std::string counter_key(std::int64_t pid, std::string_view name);
 // Returns true if the args have a number, or a number in quotes. A sample without one makes
 // catapult drop the whole counter.
 bool has_counter_value(const Event& event);

@@ -203,7 +203,7 @@ bool writes_sample(std::string_view sample, const MergePlan& plan, std::size_t f
   std::int64_t ns = 0;
   return !plan.filter || track == nullptr ||
          !of_file.times.map(time_sample(sample).value_or(0), ns) ||
-         plan.filter->is_in_time(*track, ns);
+         plan.filter->is_in_time(track->process, ns);
 }
 
 // Appends a sample whose time time_sample() can read, with its time, thread and stack frame.

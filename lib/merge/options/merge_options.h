@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -160,6 +161,7 @@ struct MergeSummary {
   std::optional<FilterOutcome> filter = {};  // set if there is a filter
   std::uint64_t shared_flows = 0;            // events of PlanOptions::shared_flows
   std::uint64_t added = 0;                   // of MergeOptions::added
+  std::set<std::int64_t> unplaced = {};      // ranks of rows of it that no input has a clock for
   std::uint64_t text_bytes = 0;              // read, uncompressed
   std::int64_t origin_ns = 0;  // Unix time of time 0 in the output, with absolute clocks
 };

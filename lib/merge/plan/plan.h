@@ -178,9 +178,10 @@ class FilterPlan {
   char phase_of_flow(std::size_t file, const Event& event) const;
   // Returns whether the event has a name or category that is not wanted.
   bool excludes(const Event& event, FilterMemory& memory) const;
-  // Returns whether an event that begins then on the track is in the time asked for.
-  bool is_in_time(const TrackTarget& target, std::int64_t start_ns) const {
-    return processes_[target.process].contains(start_ns);
+  // Returns whether an event that begins then in TrackPlan::processes()[process] is in the time
+  // asked for.
+  bool is_in_time(std::size_t process, std::int64_t start_ns) const {
+    return processes_[process].contains(start_ns);
   }
   bool is_long_enough(std::int64_t duration_ns) const {
     return duration_ns >= filter_->min_duration_ns;

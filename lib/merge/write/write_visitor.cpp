@@ -228,23 +228,39 @@ void WriteVisitor::end_file(std::size_t file, const FileEnd& end) {
   last_ends_.clear();
 }
 
-std::uint64_t WriteVisitor::add_row(const AddedRow& row) {
+OwnClocks WriteVisitor::times_of(std::int64_t rank) const {
+  OwnClocks times;
+  for (std::size_t i = 0; i < plan_.files.size(); ++i) {
+    const FileSurvey& survey = plan_.surveys[i];
+    if (survey.starts.empty() || std::ranges::count(plan_.tracks.ranks_of(i), rank) == 0) continue;
+    const CommonTimes events = common_times(survey.starts, plan_.files[i].times);
+    times.add(plan_.files[i].times, survey.evidence.base_ns.value_or(0), events.first_ns,
+              events.last_ns);
+  }
+  return times;
+}
+
+std::optional<std::uint64_t> WriteVisitor::add_row(const AddedRow& row) {
   const std::vector<OutputProcess>& processes = plan_.tracks.processes();
   const auto process = std::ranges::find_if(
       processes, [&](const OutputProcess& one) { return one.rank == row.rank && one.is_main; });
-  if (process == processes.end() || !plan_.writes(row.rank)) return 0;
+  if (process == processes.end()) return std::nullopt;
+  if (!plan_.writes(row.rank) || row.events.empty()) return 0;
   // Below the numbers that folded threads get (track_plan.h), and above those of Linux.
   constexpr std::uint32_t kFirstTid = 9'999'000;
   const std::uint32_t tid = kFirstTid + added_rows_;
   // Numbers of tracks count from 0 up.
   const std::uint32_t group = std::numeric_limits<std::uint32_t>::max() - added_rows_++;
-  const auto clock = std::ranges::find_if(
-      plan_.files, [&](const FilePlan& file) { return file.rank.rank == row.rank; });
-  const std::int64_t base_ns =
-      clock == plan_.files.end()
-          ? 0
-          : plan_.surveys[static_cast<std::size_t>(clock - plan_.files.begin())]
-                .evidence.base_ns.value_or(0);
+  const OwnClocks own = times_of(row.rank);
+  if (row.is_own_time && !own.are_near(row.events.front().start_ns, row.events.back().start_ns))
+    return std::nullopt;
+  // A merge among the inputs may have it already.
+  const auto has_row =
+      [key = counter_key(row.rank, row.events.front().name)](const FileSurvey& survey) {
+        return survey.counters.find(key).has_value();
+      };
+  if (row.is_own_time && std::ranges::any_of(plan_.surveys, has_row)) return 0;
+  const auto number = static_cast<std::size_t>(process - processes.begin());
   std::uint64_t written = 0;
   EventBlock block;
   std::string text;
@@ -257,11 +273,9 @@ std::uint64_t WriteVisitor::add_row(const AddedRow& row) {
                        where, json_string(row.name));
   output_.write(text);
   for (const AddedEvent& event : row.events) {
-    std::int64_t start_ns = event.start_ns - plan_.origin_ns;
-    if (row.is_own_time &&
-        (clock == plan_.files.end() || !clock->times.map(event.start_ns - base_ns, start_ns)))
-      continue;
-    if (start_ns < 0) continue;
+    const std::int64_t start_ns =
+        row.is_own_time ? own.at(event.start_ns).value_or(-1) : event.start_ns - plan_.origin_ns;
+    if (start_ns < 0 || (plan_.filter && !plan_.filter->is_in_time(number, start_ns))) continue;
     ++written;
     text =
         fmt::format(R"(,{}{{"name":{},"cat":{},"ph":"{}",{},"ts":)", '\n', json_string(event.name),

@@ -198,8 +198,9 @@ class WriteVisitor : public FileVisitor {
   WriteVisitor(const MergePlan& plan, Sink& output, const MemoryPlan& memory = {});
   ~WriteVisitor() override;
   // Writes a row that no input has, and returns the number of its events that were written: none of
-  // a rank that the plan leaves out, and none before time 0.
-  std::uint64_t add_row(const AddedRow& row);
+  // a rank or a time that the plan leaves out, and none before time 0. Returns nothing if no input
+  // is of the rank, or has a clock for the row.
+  std::optional<std::uint64_t> add_row(const AddedRow& row);
   // Must be called after all files have been taken.
   void finish();
 
@@ -230,6 +231,7 @@ class WriteVisitor : public FileVisitor {
   struct Chunk;
   void take_joined(std::size_t file);
   void end_unended();
+  OwnClocks times_of(std::int64_t rank) const;
 
   const MergePlan& plan_;
   Sink& output_;

@@ -33,7 +33,7 @@ struct Scale {
 
 Scale scale_of(const Curve& curve) {
   double least = 0;
-  double most = 0;
+  double most = curve.top;
   std::int64_t start = curve.points.front().at_ns;
   std::int64_t end = start;
   for (const auto* points : {&curve.points, &curve.second})

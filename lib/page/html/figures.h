@@ -56,6 +56,7 @@ struct Curve {
   std::vector<std::pair<std::int64_t, std::int64_t>> bands = {};  // behind the lines: from, to
   std::optional<std::int64_t> mark_ns = {};                       // a line from top to bottom
   std::vector<std::int64_t> failed_ns = {};                       // the same in dashes
+  double top = 0;  // the scale reaches there, if no value is greater
 };
 
 // From 0 or the least value, whichever is lower, to the greatest.
