@@ -110,6 +110,7 @@ TreeReportOptions options_for(double share) {
   options.min_share = share;
   options.tree.by_rank = false;
   options.tree.by_thread = false;
+  options.tree.keeps_ranks = true;
   return options;
 }
 
@@ -119,27 +120,27 @@ PageTree tree_of(const Run& run, const CallTree& tree, const TreeReportOptions& 
   return {std::move(report.tables.front().table), std::move(command), std::move(report.notes)};
 }
 
-// Leaves out nodes with small shares, until there are at most so many.
-PageTree tree_of_run(const Run& run, std::size_t most_nodes) {
-  const CallTree all(run, options_for(0).tree);
+}  // namespace
+
+PageTree page_tree_of(const Run& run, const CallTree& calls, std::size_t most_nodes) {
   for (const double share : {0.002, 0.005, 0.01, 0.02, 0.05}) {
-    PageTree tree = tree_of(run, all, options_for(share),
+    PageTree tree = tree_of(run, calls, options_for(share),
                             fmt::format("tree --by all --min-share {:g}%", 100 * share));
     if (tree.table.rows().size() <= most_nodes) return tree;
   }
   // A stack of thousands of calls, each with all the time.
   TreeReportOptions options = options_for(0.1);
   options.depth = most_nodes / 10;
-  PageTree tree = tree_of(run, all, options,
+  PageTree tree = tree_of(run, calls, options,
                           fmt::format("tree --by all --min-share 10% --depth {}", options.depth));
   tree.table.cut_to(most_nodes);
   return tree;
 }
 
-}  // namespace
-
 PageTree take_page_tree(Run& run, std::size_t most_nodes) {
-  PageTree tree = tree_of_run(run, most_nodes);
+  const auto calls = std::make_shared<const CallTree>(run, options_for(0).tree);
+  PageTree tree = page_tree_of(run, *calls, most_nodes);
+  tree.calls = calls;
   for (RankEvents& rank : run.ranks) {
     for (EventColumns& part : rank.parts) part.all_frames = {};
     rank.kinds = find_kinds(rank.parts);

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,8 +36,9 @@ namespace traceloom {
 inline constexpr std::size_t kMostKinds = 50'000;
 // Rows of a table, and of one that lists ranks or steps.
 inline constexpr std::size_t kMostTableRows = 60;
-// Nodes of the tree of calls.
+// Nodes of the tree of calls, and ranks that have one of half as many for themselves.
 inline constexpr std::size_t kMostTreeNodes = 200;
+inline constexpr std::size_t kMostTreeRanks = 8;
 // Ranks that have a bar of their own.
 inline constexpr std::size_t kMostBars = 48;
 // Columns over steps, and points of a curve.
@@ -128,10 +130,13 @@ struct PageTree {
   Table table = Table({});   // of `trace-stats tree`, one tree for all ranks and threads
   std::string command = {};  // "tree --by all --min-share 0.2%"
   std::vector<std::string> notes = {};
+  std::shared_ptr<const CallTree> calls = {};  // of which it is made
 };
 
 // Drops the frames that only the tree needs from the run.
 PageTree take_page_tree(Run& run, std::size_t most_nodes = kMostTreeNodes);
+// Leaves out nodes with small shares, until there are at most so many.
+PageTree page_tree_of(const Run& run, const CallTree& calls, std::size_t most_nodes);
 
 // PageRun: a run as its sections show it, with what several of them need.
 //
@@ -152,6 +157,9 @@ struct PageRun : PageSource {
   WrittenTables* written = nullptr;  // keeps a copy of all tables
   PageNames* names = nullptr;        // of the search, which the timeline names by their places
 };
+
+// What the page talks of.
+PagePlaces places_of(const PageRun& page);
 
 // Writes the tables of a report that have rows, and its notes. `caption` is that of a table without
 // a title.

@@ -168,10 +168,13 @@ std::optional<std::int64_t> median_rank(const PageRun& page) {
 
 }  // namespace
 
+PagePlaces places_of(const PageRun& page) {
+  return {page.bottleneck.verdict.named_rank, median_rank(page), page.grid.keys, page.names};
+}
+
 void write_timeline_section(HtmlWriter& html, const PageRun& page) {
-  const Timeline timeline = make_timeline(
-      page.run, page.roles, page.collectives, limits_of(page),
-      {page.bottleneck.verdict.named_rank, median_rank(page), page.grid.keys, page.names});
+  const Timeline timeline =
+      make_timeline(page.run, page.roles, page.collectives, limits_of(page), places_of(page));
   if (timeline.rows.empty()) {
     html.element("p", "No spans that analyses use are in these traces.");
     return;

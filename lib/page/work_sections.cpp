@@ -4,6 +4,7 @@
 #include "analysis/reports/reports.h"
 #include "analysis/snapshots/tracker_tables.h"
 #include "base/arithmetic.h"
+#include "base/string_table.h"
 #include "base/units.h"
 #include "output/json_writer.h"
 #include "page/html/figures.h"
@@ -116,11 +117,48 @@ void write_work_section(HtmlWriter& html, const PageRun& page) {
   html.data(page.id("names"), "application/json", names.text);
 }
 
+namespace {
+
+// The trees of single ranks; four numbers a row: depth, time on the host, on devices, and the name.
+void write_rank_trees(HtmlWriter& html, const PageRun& page) {
+  if (page.run.ranks.size() < 2 || page.tree.calls == nullptr) return;
+  const PagePlaces places = places_of(page);
+  std::vector<std::size_t> ranks = rank_order(page.run, places);
+  ranks.resize(std::min(ranks.size(), page.room(kMostTreeRanks)));
+  StringTable names;
+  const auto write_rank = [&](JsonWriter& json, std::size_t place) {
+    const std::int64_t rank = page.run.ranks[place].rank;
+    const PageTree tree =
+        page_tree_of(page.run, page.tree.calls->of_rank(place), page.room(kMostTreeNodes / 2));
+    write_members(json, "rank", rank, "why", why_of(rank, places), "command",
+                  page.command(fmt::format("{} --rank {}", tree.command, rank)));
+    json.begin_array("rows");
+    for (const std::vector<Cell>& row : tree.table.rows()) {
+      for (const char* const key : {"depth", "host_total_ns", "device_total_ns"})
+        json.value(std::get<std::int64_t>(row[*tree.table.find_column(key)]));
+      json.value(
+          names.intern(page_name(std::get<std::string>(row[*tree.table.find_column("name")]))));
+    }
+    json.end_array();
+  };
+  html.data(page.id("calls"), "application/json", json_object([&](JsonWriter& json) {
+              write_objects(json, "ranks", ranks,
+                            [&](std::size_t place) { write_rank(json, place); });
+              json.begin_array("names");
+              for (std::uint32_t i = 0; i < names.size(); ++i) json.value(names[i]);
+              json.end_array();
+            }));
+}
+
+}  // namespace
+
 void write_code_section(HtmlWriter& html, const PageRun& page) {
   const PageTree& tree = page.tree;
   if (!tree.table.rows().empty()) {
-    html.element("p", "What was called within what, all ranks and threads together.");
+    html.element("p",
+                 "What was called within what, all threads together; the table is of all ranks.");
     write_flame(html, page);
+    write_rank_trees(html, page);
     write_table(html, tree.table,
                 {.caption = "Tree of calls",
                  .command = page.command(tree.command),

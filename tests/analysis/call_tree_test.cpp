@@ -193,6 +193,21 @@ TEST_CASE("call tree: two files of a rank are what each is by itself, added up")
   }
 }
 
+TEST_CASE("call tree: that of one rank is that of a run of this rank alone") {
+  for (std::uint32_t seed = 0; seed < tries(20); ++seed) {
+    CAPTURE(seed);
+    TreeOptions options = everything(true).tree;
+    options.keeps_ranks = true;
+    options.by_rank = false;
+    const std::vector<std::string> texts{random_host(seed), random_host(seed + 1000)};
+    const CallTree all(
+        read_texts({{"rank0.json", texts[0]}, {"rank1.json", texts[1]}}, kWithFrames), options);
+    for (std::size_t rank = 0; rank < 2; ++rank)
+      CHECK(shown(rows_by_stack(all.of_rank(rank))) ==
+            shown(oracle::find_call_tree(texts[rank], true)));
+  }
+}
+
 TEST_CASE("call tree: what the driver launched for the runtime stands below the runtime's call") {
   const Run run =
       read_texts({{"rank0.json", TraceText()

@@ -126,6 +126,18 @@ TEST_CASE("page: the tree has all frames, and the other numbers only long functi
   CHECK(run.ranks[0].parts[0].all_frames.empty());
 }
 
+TEST_CASE("page: each rank has its own tree of calls, beside its command") {
+  Run run = read_for_page(
+      {{"rank0.json", marked_rank(0, 3, "calm")}, {"rank1.json", marked_rank(1, 3, "slow")}});
+  const std::string page = write_page(run, {.arguments = "x", .tree = take_page_tree(run)});
+  CHECK(count_of_text(
+            page, "\"command\":\"trace-stats tree --by all --min-share 0.2% --rank 0 x\"") == 1);
+  CHECK(count_of_text(
+            page, "\"command\":\"trace-stats tree --by all --min-share 0.2% --rank 1 x\"") == 1);
+  // Three steps of 901, 911 and 921 us, with a call of 500 us in each.
+  CHECK(count_of_text(page, ",\"rows\":[0,2733000,0,0,1,2733000,0,1,2,1500000,0,3]") == 1);
+}
+
 TEST_CASE("page: snapshots beside the traces have a curve under the steps, and its peak") {
   constexpr std::int64_t kBegin = 1'760'000'000'000'000'000;
   TraceText text;

@@ -98,8 +98,8 @@ class Page:
     def url(self, place=""):
         return f"file://{self.path}{place}"
 
-    def json_of(self, command):
-        words = {"tree": ["--by", "all", "--min-share", "0%"]}.get(command, [])
+    def json_of(self, command, *more):
+        words = more or {"tree": ["--by", "all", "--min-share", "0%"]}.get(command, [])
         done = subprocess.run([self.tool, command, *self.inputs, *words, "--format", "json"],
                               capture_output=True, text=True)
         return json.loads(done.stdout)
@@ -416,6 +416,14 @@ def check_flame(page, browser):
       input.dispatchEvent(new Event('input'))""")
     status = browser.run("return document.getElementById('flame-status').textContent")
     total = sum(row["host_total_ns"] for row in page.json_of("tree")["rows"] if row["name"] == "aten::op1")
+    alone = browser.run("""page.goTo('#code&rank=3');
+      const {ranks, names} = page.json('calls');
+      const nodes = page.rankNodes(ranks.find((one) => one.rank === 3).rows, names);
+      return [document.querySelector('#code .tools label:nth-of-type(2) select').value,
+        nodes.map(({depth, name, host, device}) => [depth, name, host, device])]""")
+    rows = page.json_of("tree", "--by", "all", "--min-share", "0.2%", "--rank", "3")["rows"]
+    page.expect(alone == ["3", [[row[key] for key in ("depth", "name", "host_total_ns", "device_total_ns")] for row in rows]],
+                f"rank 3 alone has other calls than tree --rank 3: {alone}")
     page.expect(status.startswith("1 calls of that name: ") and f"{total / 1e6:.3f} ms" in status, f"Find says {status}, not {total} ns")
 
 

@@ -176,10 +176,10 @@ std::string TreeRoot::text() const {
   return text.empty() ? "all" : text;
 }
 
-// The tree of one rank. Its roots are threads, given by their numbers.
 class CallTree::RankTree {
  public:
-  RankTree(const CallTree& tree, const RankEvents& rank) : tree_(tree), rank_(rank) {
+  RankTree(const CallTree& tree, const Run& run, const RankEvents& rank)
+      : tree_(tree), run_(run), rank_(rank) {
     nest();
     correlations_.sort();
     externals_.sort();
@@ -187,17 +187,14 @@ class CallTree::RankTree {
       for (const DeviceSpan& span : part.devices) add_device(part.file, span);
   }
 
-  const RankEvents& rank() const { return rank_; }
-  const std::vector<TreeNode>& nodes() const { return nodes_; }
-  std::uint64_t crossings() const { return crossings_; }
+  RankNodes take() { return {rank_.rank, std::move(nodes_), crossings_}; }
 
  private:
   bool is_wanted(NodeKind kind, std::uint32_t label) const {
     const TreeKinds& kinds = tree_.options_.kinds;
     switch (kind) {
       case NodeKind::python:
-        return kinds.python ||
-               (kinds.modules && tree_.run_.labels.name(label).starts_with(kModule));
+        return kinds.python || (kinds.modules && run_.labels.name(label).starts_with(kModule));
       case NodeKind::annotation:
         return kinds.annotations;
       case NodeKind::operation:
@@ -221,11 +218,11 @@ class CallTree::RankTree {
         track = span.track;
         root = kNoParent;
       }
-      const NodeKind kind = kind_of(ref.kind(), tree_.run_.labels.kind(span.label));
+      const NodeKind kind = kind_of(ref.kind(), run_.labels.kind(span.label));
       const bool wanted = is_wanted(kind, span.label);
       if (!wanted && kind != NodeKind::call && kind != NodeKind::operation) continue;
       if (wanted && root == kNoParent)
-        root = node_of(kNoParent, NodeKind::root, tree_.threads_[track]);
+        root = node_of(kNoParent, NodeKind::root, (*tree_.threads_)[track]);
       const std::uint32_t node =
           wanted ? add_span(open, span, kind, root) : open.around(span.start_ns, span.end_ns);
       if (node == kNoParent) continue;
@@ -250,7 +247,7 @@ class CallTree::RankTree {
     const SpanStack::Place place = open.find(span.start_ns, span.end_ns);
     if (place.crosses) ++crossings_;
     const std::uint32_t parent = place.around == SpanStack::kNone ? root : place.around;
-    const std::uint32_t node = node_of(parent, kind, tree_.names_[span.label]);
+    const std::uint32_t node = node_of(parent, kind, (*tree_.names_)[span.label]);
     ++nodes_[node].count;
     add_to(nodes_[node].host_self_ns, place.counted_ns);
     if (place.around != SpanStack::kNone)
@@ -266,7 +263,7 @@ class CallTree::RankTree {
     std::uint32_t node =
         found == nullptr ? node_of(kNoParent, NodeKind::root, kNotLaunched) : *found;
     if (tree_.options_.kinds.kernels) {
-      node = node_of(node, NodeKind::kernel, tree_.names_[span.label]);
+      node = node_of(node, NodeKind::kernel, (*tree_.names_)[span.label]);
       ++nodes_[node].count;
     }
     add_to(nodes_[node].device_self_ns, span.end_ns - span.start_ns);
@@ -277,6 +274,7 @@ class CallTree::RankTree {
   }
 
   const CallTree& tree_;
+  const Run& run_;
   const RankEvents& rank_;
   std::vector<TreeNode> nodes_;
   StringTable keys_;
@@ -286,30 +284,42 @@ class CallTree::RankTree {
   std::uint64_t crossings_ = 0;
 };
 
-CallTree::CallTree(const Run& run, const TreeOptions& options) : run_(run), options_(options) {
+CallTree::CallTree(const TreeOptions& options, std::shared_ptr<TextNumbers> names,
+                   std::shared_ptr<TextNumbers> threads)
+    : options_(options), names_(std::move(names)), threads_(std::move(threads)) {}
+
+CallTree::CallTree(const Run& run, const TreeOptions& options)
+    : CallTree(options, std::make_shared<TextNumbers>(), std::make_shared<TextNumbers>()) {
   for (std::uint32_t label = 0; label < run.labels.size(); ++label)
-    names_.add(run.labels.kind(label).mark == SpanMark::step
-                   ? std::string(kStep)
-                   : without_address(run.labels.name(label)));
+    names_->add(run.labels.kind(label).mark == SpanMark::step
+                    ? std::string(kStep)
+                    : without_address(run.labels.name(label)));
   for (std::uint32_t track = 0; track < run.tracks.size(); ++track)
-    threads_.add(run.tracks.tid(track));
-  std::vector<std::unique_ptr<RankTree>> parts(run.ranks.size());
-  for_each_parallel(parts.size(), run.threads, [&](std::size_t i) {
-    parts[i] = std::make_unique<RankTree>(*this, run.ranks[i]);
-  });
-  for (const auto& part : parts) merge(*part);
+    threads_->add(run.tracks.tid(track));
+  ranks_.resize(run.ranks.size());
+  for_each_parallel(ranks_.size(), run.threads,
+                    [&](std::size_t i) { ranks_[i] = RankTree(*this, run, run.ranks[i]).take(); });
+  for (const RankNodes& part : ranks_) merge(part);
   add_up();
+  if (!options_.keeps_ranks) ranks_ = {};
 }
 
-void CallTree::merge(const RankTree& part) {
-  crossings_ += part.crossings();
+CallTree CallTree::of_rank(std::size_t rank) const {
+  CallTree tree(options_, names_, threads_);
+  tree.merge(ranks_.at(rank));
+  tree.add_up();
+  return tree;
+}
+
+void CallTree::merge(const RankNodes& part) {
+  crossings_ += part.crossings;
   std::vector<std::uint32_t> numbers;  // our numbers of the part's nodes
-  numbers.reserve(part.nodes().size());
-  for (const TreeNode& node : part.nodes()) {
+  numbers.reserve(part.nodes.size());
+  for (const TreeNode& node : part.nodes) {
     std::int64_t name = node.name;
     if (node.kind == NodeKind::root) {
       const bool keeps = options_.by_thread || node.name == kNotLaunched;
-      name = root_number(options_.by_rank ? part.rank().rank : -1, keeps ? node.name : kAnyThread);
+      name = root_number(options_.by_rank ? part.rank : -1, keeps ? node.name : kAnyThread);
     }
     const std::uint32_t parent = node.parent == kNoParent ? kNoParent : numbers[node.parent];
     const std::uint32_t number = find_or_add(nodes_, keys_, parent, node.kind, name);
@@ -322,7 +332,7 @@ void CallTree::merge(const RankTree& part) {
 
 // There are few roots, so a linear search is enough.
 std::int64_t CallTree::root_number(std::int64_t rank, std::int64_t thread) {
-  TreeRoot root{rank, std::string(threads_.text(thread)), thread == kNotLaunched};
+  TreeRoot root{rank, std::string(threads_->text(thread)), thread == kNotLaunched};
   const auto found = std::find(roots_.begin(), roots_.end(), root);
   const std::int64_t number = found - roots_.begin();
   if (found == roots_.end()) roots_.push_back(std::move(root));
@@ -337,11 +347,11 @@ const TreeRoot& CallTree::root(const TreeNode& node) const {
 
 std::string CallTree::name(const TreeNode& node) const {
   if (node.kind == NodeKind::root) return root(node).text();
-  return std::string(names_.text(node.name));
+  return std::string(names_->text(node.name));
 }
 
 bool CallTree::is_plain_python(const TreeNode& node) const {
-  return node.kind == NodeKind::python && !names_.text(node.name).starts_with(kModule);
+  return node.kind == NodeKind::python && !names_->text(node.name).starts_with(kModule);
 }
 
 void CallTree::add_up() {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,7 @@ struct TreeOptions {
   TreeKinds kinds = {};
   bool by_rank = true;  // false: equal stacks of all ranks are merged
   bool by_thread = true;
+  bool keeps_ranks = false;  // CallTree::of_rank() works
 };
 
 struct TreeNode {
@@ -110,8 +112,9 @@ struct TreeRoot {
 
 class CallTree {
  public:
-  // The run must outlive it.
   CallTree(const Run& run, const TreeOptions& options);
+  // Returns the tree of one rank alone, given by its place in the run.
+  CallTree of_rank(std::size_t rank) const;
 
   // A parent stands before its children; otherwise the order has no meaning.
   const std::vector<TreeNode>& nodes() const { return nodes_; }
@@ -125,15 +128,23 @@ class CallTree {
 
  private:
   class RankTree;
+  // The nodes of one rank, whose roots are threads, given by their numbers.
+  struct RankNodes {
+    std::int64_t rank = 0;
+    std::vector<TreeNode> nodes = {};
+    std::uint64_t crossings = 0;
+  };
 
-  void merge(const RankTree& part);
+  CallTree(const TreeOptions& options, std::shared_ptr<TextNumbers> names,
+           std::shared_ptr<TextNumbers> threads);
+  void merge(const RankNodes& part);
   std::int64_t root_number(std::int64_t rank, std::int64_t thread);
   void add_up();
 
-  const Run& run_;
   TreeOptions options_;
-  TextNumbers names_;
-  TextNumbers threads_;
+  std::shared_ptr<TextNumbers> names_;
+  std::shared_ptr<TextNumbers> threads_;
+  std::vector<RankNodes> ranks_;  // if they are kept
   std::vector<TreeRoot> roots_;
   std::vector<TreeNode> nodes_;
   StringTable keys_;  // keys of nodes: parent, kind and name

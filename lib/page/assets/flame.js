@@ -1,17 +1,25 @@
-// ---- flame graph: the rows of the table of the tree -------------------------------------------------------------------
+// ---- flame graph: the rows of the table of the tree, or the tree of a rank -------------------------------------------------------------------
 page.treeNodes = (table) => {
   const keys = [...table.tHead.rows[0].cells].map((head) => head.dataset.k);
-  const nodes = [];
-  const stack = [];
-  for (const row of table.tBodies[0].rows) {
+  return page.nestNodes([...table.tBodies[0].rows].map((row) => {
     const value = (key) => keys.includes(key) ? page.cellValue(row, keys.indexOf(key)) || 0 : 0;
-    const node = {row, depth: Number(row.dataset.d), name: row.cells[keys.indexOf('name')].textContent.trim(),
-      host: value('host_total_ns'), device: value('device_total_ns'), children: []};
+    return {depth: Number(row.dataset.d), name: row.cells[keys.indexOf('name')].textContent.trim(),
+      host: value('host_total_ns'), device: value('device_total_ns')};
+  }));
+};
+
+// The tree of a rank alone, which is data: four numbers a row.
+page.rankNodes = (rows, names) => page.nestNodes(Array.from({length: rows.length / 4}, (_, i) =>
+  ({depth: rows[4 * i], host: rows[4 * i + 1], device: rows[4 * i + 2], name: names[rows[4 * i + 3]].trim()})));
+
+page.nestNodes = (nodes) => {
+  const stack = [];
+  for (const node of nodes) {
+    node.children = [];
     stack.length = node.depth;
     node.parent = stack[node.depth - 1];
     if (node.parent) node.parent.children.push(node);
     stack[node.depth] = node;
-    nodes.push(node);
   }
   // Its own time: without the calls in it, but with those that are too short for a row.
   for (const node of nodes)
@@ -39,12 +47,19 @@ page.invertNodes = (nodes) => {
 
 page.addFlame = (canvas) => {
   const part = canvas.closest('.side, section');
-  const nodes = page.treeNodes(part.querySelector('table.tree'));
+  const {side} = canvas.dataset;
+  const all = page.treeNodes(part.querySelector('table.tree'));
+  const single = page.json(side ? `${side}-calls` : 'calls');
   const select = part.querySelector('select');
   const status = part.querySelector('.status');
   const height = 19;
-  const tops = [nodes.filter((node) => node.depth === 0), page.invertNodes(nodes)];
+  let tops = [];
   const tools = part.querySelector('select').closest('.tools');
+  const ranks = page.make('select');
+  const addRank = (value, text) => { page.make('option', text, ranks).value = value; };
+  addRank('', 'all ranks');
+  for (const {rank, why} of single?.ranks || []) addRank(rank, `rank ${rank}${{named: ', of the verdict', median: ', the median'}[why] || ''}`);
+  if (single) page.make('label', 'Of ', tools).append(ranks);
   const turn = page.make('button', 'Invert', tools);
   turn.type = 'button';
   turn.setAttribute('aria-pressed', 'false');
@@ -54,6 +69,15 @@ page.addFlame = (canvas) => {
   let root = null;
   let boxes = [];
   let marked = 0;
+  let command = '';  // of the rank that is shown
+  const showRank = (rank) => {
+    const found = single?.ranks.find((one) => `${one.rank}` === rank);
+    const nodes = found ? page.rankNodes(found.rows, single.names) : all;
+    ranks.value = found ? rank : '';
+    command = found ? found.command : '';
+    tops = [nodes.filter((node) => node.depth === 0), page.invertNodes(nodes)];
+    root = null;
+  };
 
   const layout = (width) => {
     boxes = [];
@@ -102,7 +126,8 @@ page.addFlame = (canvas) => {
       const sum = found.filter((box) => outer(box.node)).reduce((all, box) => all + box.node[select.value], 0);
       status.textContent = `${found.length} calls of that name: ${page.duration(sum)}, ${shareOf(sum)}.`;
     } else if (document.activeElement !== canvas)
-      status.textContent = `${root ? `Inside: ${root.name}. Escape shows all. ` : ''}${isInverted ? 'Below each call is who called it.' : ''}`;
+      status.textContent = `${root ? `Inside: ${root.name}. Escape shows all. ` : ''}${isInverted ? 'Below each call is who called it. ' : ''}${
+        command && `As a table: ${command}`}`;
   };
   const whole = (time) => tops[0].reduce((sum, node) => sum + node[time], 0);
   const shareOf = (ns, time = select.value) => `${(100 * ns / Math.max(whole(time), 1)).toFixed(1)} %`;
@@ -141,6 +166,16 @@ page.addFlame = (canvas) => {
     root = null;
     draw();
   });
+  ranks.addEventListener('change', () => {
+    [page.place.rank, page.place.side] = [ranks.value, side];
+    showRank(ranks.value);
+    draw();
+    page.writeAddress();
+  });
   page.redraws.push(draw);
+  showRank('');
+  page.readers.push((values) => {
+    if (page.place.section === 'code' && (values.side || side) === side) showRank(values.rank);
+  });
 };
 

@@ -332,26 +332,6 @@ class TimelineMaker {
   std::size_t slices_left_ = 0;
 };
 
-// The ranks (indices) in the order of their rows, those that are shown in full first.
-struct RankOrder {
-  std::vector<std::size_t> ranks;
-  std::size_t full = 0;
-};
-
-RankOrder order_of(const Run& run, std::size_t most, const PagePlaces& places) {
-  RankOrder order;
-  for (std::size_t i = 0; i < run.ranks.size(); ++i) order.ranks.push_back(i);
-  std::ranges::stable_sort(order.ranks, {}, [&](std::size_t i) {
-    return run.ranks[i].rank == places.named ? 0 : run.ranks[i].rank == places.median ? 1 : 2;
-  });
-  order.full = run.ranks.size() <= most ? run.ranks.size() : std::min<std::size_t>(most, 4);
-  return order;
-}
-
-std::string_view why_of(std::int64_t rank, const PagePlaces& places) {
-  return rank == places.named ? "named" : rank == places.median ? "median" : "other";
-}
-
 // How long each piece of a rank's communication waited, by its begin and end.
 using PartWaits = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 
@@ -415,43 +395,57 @@ void count_spans(const std::vector<TimelineSlice>& slices, std::vector<TimelineS
 
 }  // namespace
 
+std::vector<std::size_t> rank_order(const Run& run, const PagePlaces& places) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) order.push_back(i);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    return run.ranks[i].rank == places.named ? 0 : run.ranks[i].rank == places.median ? 1 : 2;
+  });
+  return order;
+}
+
+std::string_view why_of(std::int64_t rank, const PagePlaces& places) {
+  return rank == places.named ? "named" : rank == places.median ? "median" : "other";
+}
+
 Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
                        const MatchedCollectives& collectives, const TimelineLimits& limits,
                        const PagePlaces& places) {
   Timeline timeline;
   const std::vector<PartWaits> waits = waits_of_parts(run, collectives);
-  const RankOrder order = order_of(run, limits.full_ranks, places);
+  const std::vector<std::size_t> order = rank_order(run, places);
+  const std::size_t full = order.size() <= limits.full_ranks
+                               ? order.size()
+                               : std::min<std::size_t>(limits.full_ranks, 4);
   const bool epochs = has_epochs(roles);
   timeline.steps = find_step_times(roles);
   for (const TimelineStep& step : timeline.steps)
     timeline.end_ns = std::max(timeline.end_ns, step.time.to_ns);
   std::size_t rows_left = 0;
-  for (std::size_t i = 0; i < order.ranks.size(); ++i) {
-    const std::vector<RankRow> rows = find_rank_rows(run, run.ranks[order.ranks[i]]);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::vector<RankRow> rows = find_rank_rows(run, run.ranks[order[i]]);
     timeline.end_ns = std::max(timeline.end_ns, end_of(rows));
-    if (i < order.full) rows_left += rows.size();
+    if (i < full) rows_left += rows.size();
   }
   timeline.windows = find_windows(timeline.steps, timeline.end_ns);
   timeline.all_steps = timeline.steps.size();
   keep_steps(timeline, places.steps);
   TimelineMaker maker(run, limits, places.names);
   std::vector<IdleGaps> gaps;
-  find_account(run, roles, {order.ranks.begin(), order.ranks.begin() + std::ptrdiff_t(order.full)},
-               &gaps);
-  maker.share_room(rows_left, order.ranks.size() - order.full, order.full, timeline);
-  for (std::size_t i = 0; i < order.ranks.size(); ++i) {
-    const std::int64_t rank = run.ranks[order.ranks[i]].rank;
-    const RankRoles& steps = roles[order.ranks[i]];
+  find_account(run, roles, {order.begin(), order.begin() + std::ptrdiff_t(full)}, &gaps);
+  maker.share_room(rows_left, order.size() - full, full, timeline);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::int64_t rank = run.ranks[order[i]].rank;
+    const RankRoles& steps = roles[order[i]];
     const Intervals times = times_of(steps);
-    std::vector<RankRow> rows = find_rank_rows(run, run.ranks[order.ranks[i]]);
-    for (RankRow& row : rows) set_waits(row, waits[order.ranks[i]]);
-    if (i >= order.full) {
+    std::vector<RankRow> rows = find_rank_rows(run, run.ranks[order[i]]);
+    for (RankRow& row : rows) set_waits(row, waits[order[i]]);
+    if (i >= full) {
       maker.add_thin_row(rank, rows, times, timeline);
       continue;
     }
     timeline.ranks.push_back({rank, why_of(rank, places)});
-    maker.add_gaps(std::move(gaps[order.ranks[i]]), gaps_a_rank(limits, order.full, times.size()),
-                   timeline);
+    maker.add_gaps(std::move(gaps[order[i]]), gaps_a_rank(limits, full, times.size()), timeline);
     for (const RankRow& row : rows) count_spans(row.slices, timeline.steps);
     for (RankRow& row : rows) maker.add_row(rank, std::move(row), rows_left--, times, timeline);
     if (!rows.empty()) timeline.rows.back().is_last = true;

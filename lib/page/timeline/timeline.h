@@ -126,6 +126,10 @@ struct PagePlaces {
   const PageNames* names = nullptr;         // that the page has anyway, at no cost
 };
 
+// The ranks, as places in the run, in the order in which a page shows them: named, median, others.
+std::vector<std::size_t> rank_order(const Run& run, const PagePlaces& places);
+std::string_view why_of(std::int64_t rank, const PagePlaces& places);
+
 // `collectives` say how long each piece of communication waited.
 Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
                        const MatchedCollectives& collectives, const TimelineLimits& limits,
