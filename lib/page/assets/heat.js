@@ -151,8 +151,8 @@ page.addHeatMap = (canvas) => {
       const wide = context.measureText(text).width;
       context.fillText(text, Math.max(2, bar.x + i * bar.width / 2 - (i === 0 ? 0 : i === 1 ? wide / 2 : wide)), bar.y + 21);
     });
-    status.textContent = grid.is_delta ? `Blue: the new step is shorter, orange: longer. ${grid.note}` :
-      `Blue: shorter than ${grid.rows.length > 2 ? 'the median rank of the step' : 'the median step'}, orange: longer. ` +
+    status.textContent = grid.is_delta ? `Rows: ranks. Blue: the new step is shorter, orange: longer. ${grid.note}` :
+      `Rows: ranks. Blue: shorter than ${grid.rows.length > 2 ? 'the median rank of the step' : 'the median step'}, orange: longer. ` +
       `The scale ends at ±${Math.round(100 * scale.end)} %${grid.rows.length > 2 ? '' : ' of it'}. ${grid.note}`;
   };
 

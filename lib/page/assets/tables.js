@@ -114,6 +114,10 @@ page.linkTable = (table) => {
     link.href = href;
     cell.replaceChildren(depth, link);
   };
+  // A name, or else the words of the last column, stays in sight.
+  const kept = names.length > 0 ? names : table.classList.contains('data') ? [heads.length - 1] : [];
+  for (const row of table.rows)
+    for (const column of kept) if (row.cells[column] && !row.cells[column].classList.contains('n')) row.cells[column].classList.add('name');
   for (const row of table.tBodies[0].rows) {
     const raw = (column) => column < 0 || !row.cells[column] ? '' : row.cells[column].dataset.v ?? row.cells[column].textContent;
     const ranks = /^\s*\d+\s*$/.test(raw(rank)) ? raw(rank).trim() : null;
@@ -123,7 +127,6 @@ page.linkTable = (table) => {
     if (label !== null) put(row.cells[step], place);
     for (const name of names) {
       if (!/\w/.test(raw(name)) || row.cells[name].classList.contains('n')) continue;
-      row.cells[name].classList.add('name');
       const text = timeline?.nameSet.has(raw(name)) ? raw(name) : raw(name).trim();
       put(row.cells[name], page.nameAddress(text, side, section));
     }
