@@ -218,6 +218,8 @@ def main():
         usual = [f"gemm_{i}<float, {i}>(float const*, int)" for i in range(12)]
         for side, longer, names in (("base", 0.0, usual), ("new", 300.0, [*usual[:10], "fused_gemm<float>"])):
             write_run(folder / "gpu" / side, 8, 8, 12, names, longer)
+            for snapshot in (testdata / "memory").glob("*.pickle"):
+                shutil.copy(snapshot, folder / "gpu" / side)
             write_run(folder / "many" / side, 256, 8, 2, ATTACKS[:8], longer)
         pairs = [Pair(tool, name, {side: str(place / side) for side in SIDES}, folder, failures)
                  for name, place in (("compare", testdata / "compare"), ("gpu", folder / "gpu"),
@@ -225,6 +227,10 @@ def main():
         with webdriver.Browser() as browser:
             for page in pairs:
                 check_page(page, browser)
+                if page.name == "gpu":
+                    curves = browser.run("""return [...document.querySelectorAll('#memory .side')].map((side) =>
+                      side.querySelectorAll('.curve .mark').length)""")
+                    page.expect(curves == [2, 2], f"has {curves} curves of snapshots")
         again = folder / "again.html"
         subprocess.run([tool, "report", *pairs[1].words(), "-j", "1", "-o", again], check=True)
         failures.expect(again.read_bytes() == pairs[1].path.read_bytes(), "one thread gives other bytes")

@@ -118,7 +118,10 @@ PageSide read_side(const std::string& name, const std::vector<Capture>& captures
   prepare_for_page(request);
   Run run = read_run(request);
   const PageTree tree = take_page_tree(run, kMostTreeNodes / 2);
-  return make_page_side(run, std::move(side), tree);
+  std::erase_if(other_files.of_kind,
+                [](const OtherFile& file) { return !is_memory_kind(file.kind); });
+  return make_page_side(run, std::move(side), tree,
+                        read_memory_files(other_files.of_kind, {reading.threads, true}));
 }
 
 ExitCode write_comparison(const ReportCommand& command, const CaptureReading& reading) {
