@@ -135,6 +135,17 @@ void write_list(JsonWriter& json, std::string_view key, const List& list) {
   json.end_array();
 }
 
+// write_values: writes an array of a few values, of whichever types.
+//
+//   write_values(json, "rank", 3);                 // ["rank",3]
+
+template <typename... Values>
+void write_values(JsonWriter& json, const Values&... values) {
+  json.begin_array();
+  (json.value(values), ...);
+  json.end_array();
+}
+
 // write_object, write_objects: write a member whose value is an object, or an array of them.
 //
 //   write_objects(json, "ranks", run.ranks, [&](const RankEvents& rank) {

@@ -120,14 +120,12 @@ Table delta_table(const Table& base, const Table& changed, const DeltaColumns& c
 }
 
 void put_largest_first(Table& table, std::size_t most) {
-  if (table.rows().size() <= most) return;
-  std::size_t column = 0;
-  while (column < table.columns().size() && !table.columns()[column].key.starts_with("delta_"))
-    ++column;
-  if (column == table.columns().size()) return;
+  const auto found = std::ranges::find_if(
+      table.columns(), [](const Column& column) { return column.key.starts_with("delta_"); });
+  if (table.rows().size() <= most || found == table.columns().end()) return;
   std::vector<CellRow> rows = table.rows();
-  std::stable_sort(rows.begin(), rows.end(), [&](const CellRow& a, const CellRow& b) {
-    return size_of(a[column]) > size_of(b[column]);
+  std::ranges::stable_sort(rows, std::greater(), [&](const CellRow& row) {
+    return size_of(row[static_cast<std::size_t>(found - table.columns().begin())]);
   });
   Table sorted(table.columns());
   for (CellRow& row : rows) sorted.add_row(std::move(row));
@@ -337,61 +335,33 @@ void write_rank_bars(HtmlWriter& html, const ComparisonPage& page) {
   write_stacked_bars(html, "The mean step of each rank, on both sides", bars);
 }
 
-// A table that both sides have, and what of it is compared.
-struct JoinedTable {
-  std::string_view section;
-  std::string source;  // "comm.rows"
-  std::string caption;
-  DeltaColumns columns;
-};
-
-const std::vector<JoinedTable>& joined_tables() {
-  static const std::vector<JoinedTable> tables{
-      {"time",
-       "steps.summary",
-       "Steps of each rank",
-       {{"rank", "kind", "statistic"}, {"total_ns"}}},
-      {"comm",
-       "comm.rows",
-       "Collectives by kind",
-       {{"collective", "dtype", "bytes", "group_description"},
-        {"latency_ns", "wait_ns", "bus_gbps", "count"}}},
-      {"comm",
-       "stragglers.rows",
-       "Who comes late, by rank",
-       {{"rank"}, {"delay_ns_per_step", "wait_ns_per_step"}}},
-      {"devices",
-       "gpu.rows",
-       "What each device does",
-       {{"rank", "device"}, {"compute_share", "idle_share", "overlap_share", "utilization"}}},
-      {"devices", "gpu.types", "Device time by type of work", {{"type"}, {"share"}}},
-      {"memory",
-       "memory.rows",
-       "Memory by device",
-       {{"rank", "device"}, {"peak_bytes", "reserved_peak_bytes"}}},
-      {"memory",
-       "memory.host",
-       "Counters of memory",
-       {{"rank", "counter", "process", "unit"}, {"most", "end"}}},
-      {"memory",
-       "host.rows",
-       "Counters of the machine",
-       {{"counter", "process", "unit", "kind"}, {"mean", "most"}}},
-  };
-  return tables;
-}
-
 // Writes the tables of the section that both sides have.
 void write_joined(HtmlWriter& html, const ComparisonPage& page, std::string_view section) {
-  for (const JoinedTable& joined : joined_tables()) {
-    if (joined.section != section) continue;
-    const auto base = page.base.tables.find(joined.source);
-    const auto changed = page.changed.tables.find(joined.source);
-    if (base == page.base.tables.end() || changed == page.changed.tables.end()) continue;
-    Table table = delta_table(base->second, changed->second, joined.columns);
+  const auto add = [&](std::string_view of, const std::string& source, const std::string& caption,
+                       const DeltaColumns& columns) {
+    const auto base = page.base.tables.find(source);
+    const auto changed = page.changed.tables.find(source);
+    if (of != section || base == page.base.tables.end() || changed == page.changed.tables.end())
+      return;
+    Table table = delta_table(base->second, changed->second, columns);
     put_largest_first(table, kMostTableRows);
-    write_delta_table(html, page, table, joined.source, joined.caption + ": base, new and delta");
-  }
+    write_delta_table(html, page, table, source, caption + ": base, new and delta");
+  };
+  add("time", "steps.summary", "Steps of each rank", {{"rank", "kind", "statistic"}, {"total_ns"}});
+  add("comm", "comm.rows", "Collectives by kind",
+      {{"collective", "dtype", "bytes", "group_description"},
+       {"latency_ns", "wait_ns", "bus_gbps", "count"}});
+  add("comm", "stragglers.rows", "Who comes late, by rank",
+      {{"rank"}, {"delay_ns_per_step", "wait_ns_per_step"}});
+  add("devices", "gpu.rows", "What each device does",
+      {{"rank", "device"}, {"compute_share", "idle_share", "overlap_share", "utilization"}});
+  add("devices", "gpu.types", "Device time by type of work", {{"type"}, {"share"}});
+  add("memory", "memory.rows", "Memory by device",
+      {{"rank", "device"}, {"peak_bytes", "reserved_peak_bytes"}});
+  add("memory", "memory.host", "Counters of memory",
+      {{"rank", "counter", "process", "unit"}, {"most", "end"}});
+  add("memory", "host.rows", "Counters of the machine",
+      {{"counter", "process", "unit", "kind"}, {"mean", "most"}});
 }
 
 }  // namespace

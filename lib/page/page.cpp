@@ -175,17 +175,9 @@ std::string write_page(const Run& run, const PageOptions& options) {
 namespace {
 
 std::string_view look_of(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::ok:
-    case ChangeKind::improvement:
-      return "verdict good";
-    case ChangeKind::regression:
-      return "verdict bad";
-    case ChangeKind::inconclusive:
-    case ChangeKind::incomparable:
-      break;
-  }
-  return "verdict inconclusive";
+  if (kind == ChangeKind::regression) return "verdict bad";
+  const bool is_good = kind == ChangeKind::ok || kind == ChangeKind::improvement;
+  return is_good ? "verdict good" : "verdict inconclusive";
 }
 
 void write_verdict_of(HtmlWriter& html, const ComparisonPage& page) {
@@ -201,21 +193,19 @@ void write_verdict_of(HtmlWriter& html, const ComparisonPage& page) {
 
 constexpr PageDefinition kCompareDefinitions[] = {
     {"REGRESSION, IMPROVEMENT",
-     "The step changed by at least the floor, and chance makes that in less than one of 100 "
-     "cases, judged by how captures of a side, or runs of a store, differ among themselves."},
+     "The step changed by at least the floor, and chance makes that in less than one of 100 cases, "
+     "judged by how captures of a side, or runs of a store, differ among themselves."},
     {"OK", "The change is surely below the limit."},
     {"INCONCLUSIVE", "These captures show neither. The first line says what would."},
     {"INCOMPARABLE",
      "The sides differ in ranks, world size, devices or shapes, so that times say nothing."},
     {"Delta",
      "The time of the new side less that of the base, in a mean step of one rank: the rank whose "
-     "own work "
-     "changed most in the direction of the step. Rows, roles and ranks add up to its delta "
-     "exactly."},
+     "own work changed most in the direction of the step. Rows, roles and ranks add up to its "
+     "delta exactly."},
     {"Base, new",
      "The deltas of `compare` are means over all captures of a side. The sections of a side, and "
-     "the "
-     "deltas made of them, are of one capture: the one whose step is the median of its side."},
+     "the deltas made of them, are of one capture: the one whose step is the median of its side."},
     {"Noise", "The standard deviation between captures of one side, or between runs."},
 };
 

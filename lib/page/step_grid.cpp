@@ -4,15 +4,13 @@
 #include "base/arithmetic.h"
 #include "base/units.h"
 #include "output/json_writer.h"
-#include "page/html/html_writer.h"
-#include "page/timeline/timeline.h"
+#include "page/sections.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -241,6 +239,31 @@ std::string facts_json(const StepGrid& grid, const std::vector<Role>& roles, std
   });
 }
 
+// Calls use(rank, late, ns) for each step in which one waited and the other came last.
+template <typename Use>
+void for_each_wait(const RankWaits& waits, Use use) {
+  for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
+    for (std::size_t step = 0; step < waits.steps.size(); ++step)
+      if (waits.critical[step] != rank)
+        use(rank, std::size_t{waits.critical[step]}, waits.wait_ns[rank][step]);
+}
+
+// The places with the largest sums, ascending by place.
+std::vector<std::size_t> largest(const std::vector<std::int64_t>& sums) {
+  std::vector<std::size_t> places(sums.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  keep_largest(places, kMostWaiters, [&](std::size_t place) { return sums[place]; });
+  std::ranges::sort(places);
+  return places;
+}
+
+// Four levels of a colour, for the eye; the number stands in the cell.
+int level_of(std::int64_t ns, std::int64_t most) {
+  if (ns <= 0 || most <= 0) return 0;
+  return 1 +
+         static_cast<int>(std::min(3.0, 4 * static_cast<double>(ns) / static_cast<double>(most)));
+}
+
 }  // namespace
 
 StepGrid make_step_grid(const std::vector<RankRoles>& roles, const RankWaits& waits,
@@ -340,36 +363,6 @@ void write_delta_grid(HtmlWriter& html, const StepGrid& base, const StepGrid& ch
   html.data("delta-grid", "application/json", facts_json(base, {}, most_ns, true, std::nullopt));
   html.data("delta-grid-data", "text/plain", base64(delta_bytes(deltas, most_ns)));
 }
-
-namespace {
-
-// Calls use(rank, late, ns) for each step in which one waited and the other came last.
-template <typename Use>
-void for_each_wait(const RankWaits& waits, Use use) {
-  for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank)
-    for (std::size_t step = 0; step < waits.steps.size(); ++step)
-      if (waits.critical[step] != rank)
-        use(rank, std::size_t{waits.critical[step]}, waits.wait_ns[rank][step]);
-}
-
-// The places with the largest sums, ascending by place.
-std::vector<std::size_t> largest(const std::vector<std::int64_t>& sums) {
-  std::vector<std::size_t> places(sums.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  std::ranges::stable_sort(places, [&](std::size_t a, std::size_t b) { return sums[a] > sums[b]; });
-  places.resize(std::min(places.size(), kMostWaiters));
-  std::sort(places.begin(), places.end());
-  return places;
-}
-
-// Four levels of a colour, for the eye; the number stands in the cell.
-int level_of(std::int64_t ns, std::int64_t most) {
-  if (ns <= 0 || most <= 0) return 0;
-  return 1 +
-         static_cast<int>(std::min(3.0, 4 * static_cast<double>(ns) / static_cast<double>(most)));
-}
-
-}  // namespace
 
 void write_wait_matrix(HtmlWriter& html, const PageRun& page) {
   const RankWaits& waits = page.waits;

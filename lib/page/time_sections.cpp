@@ -23,7 +23,6 @@
 #include <numeric>
 #include <set>
 #include <string>
-#include <variant>
 
 namespace traceloom {
 namespace {
@@ -51,10 +50,7 @@ void write_verdict(HtmlWriter& html, const PageRun& page) {
 
 void write_chip(HtmlWriter& html, std::string_view name, std::string_view value,
                 bool is_warning = false) {
-  if (is_warning)
-    html.open("li", {{"class", "warn"}});
-  else
-    html.open("li");
+  html.open("li", {{"class", is_warning ? "warn" : "fact"}});
   html.element("b", name);
   html.text(value);
   html.close();
@@ -146,12 +142,6 @@ namespace {
 
 // Where the time goes: roles by rank and by step, and the wait for data.
 
-std::int64_t longest_ns(const std::vector<StepRoles>& steps) {
-  std::int64_t most = 1;
-  for (const StepRoles& step : steps) most = std::max(most, step.total_ns);
-  return most;
-}
-
 void write_ranks(HtmlWriter& html, const PageRun& page) {
   struct RankMean {
     std::int64_t rank;
@@ -186,71 +176,68 @@ void write_ranks(HtmlWriter& html, const PageRun& page) {
 }
 
 struct StepColumn {
-  StepSum sum;
-  std::int64_t loader_ns = 0;  // the longest exposed wait of a rank
+  std::string label;
+  StepRoles mean;          // over ranks, of its longest step
+  std::int64_t loader_ns;  // the longest exposed wait of a rank
 };
 
 // The steps of all ranks as columns; neighbours share one if there are many.
 struct StepColumns {
   std::size_t steps = 0;
   std::size_t a_column = 1;
-  std::vector<std::string> labels = {};
-  std::vector<StepRoles> means = {};  // over ranks, of the longest step of a column
-  std::vector<std::int64_t> loader_ns = {};
+  std::vector<StepColumn> columns = {};
 };
 
 StepColumns find_step_columns(const std::vector<RankRoles>& roles) {
-  std::map<StepKey, StepColumn> steps;
+  std::map<StepKey, std::pair<StepSum, std::int64_t>> steps;
   for (const RankRoles& rank : roles)
     for (const StepRoles& step : rank.steps) {
       if (!step.step.counted) continue;
-      StepColumn& column = steps[key_of(step.step)];
-      column.sum.add(step);
-      column.loader_ns = std::max(column.loader_ns, step.exclusive[Role::dataloader]);
+      auto& [sum, loader_ns] = steps[key_of(step.step)];
+      sum.add(step);
+      loader_ns = std::max(loader_ns, step.exclusive[Role::dataloader]);
     }
-  StepColumns columns{.steps = steps.size(),
-                      .a_column = (steps.size() + kMostColumns - 1) / kMostColumns};
+  StepColumns found{steps.size(), (steps.size() + kMostColumns - 1) / kMostColumns};
   const bool epochs = has_epochs(roles);
   std::size_t i = 0;
-  for (const auto& [key, column] : steps) {
-    const StepRoles mean = column.sum.mean();
-    if (i++ % columns.a_column == 0) {
-      columns.labels.push_back(step_label(key, epochs));
-      columns.means.push_back(mean);
-      columns.loader_ns.push_back(column.loader_ns);
+  for (const auto& [key, step] : steps) {
+    StepColumn column{step_label(key, epochs), step.first.mean(), step.second};
+    if (i++ % found.a_column == 0) {
+      found.columns.push_back(std::move(column));
       continue;
     }
-    if (mean.total_ns > columns.means.back().total_ns) columns.means.back() = mean;
-    columns.loader_ns.back() = std::max(columns.loader_ns.back(), column.loader_ns);
+    StepColumn& kept = found.columns.back();
+    if (column.mean.total_ns > kept.mean.total_ns) kept.mean = column.mean;
+    kept.loader_ns = std::max(kept.loader_ns, column.loader_ns);
   }
-  return columns;
+  return found;
 }
 
 void write_step_bars(HtmlWriter& html, const StepColumns& columns, std::int64_t room_ns,
                      const std::string& words, const std::vector<Bar>& bars) {
   html.element("p", fmt::format("Full height: {}.", format_duration(room_ns)),
                {{"class", "command"}});
-  write_columns(html, words, bars, fmt::format("step {}", columns.labels.front()),
-                fmt::format("step {}", columns.labels.back()));
+  write_columns(html, words, bars, fmt::format("step {}", columns.columns.front().label),
+                fmt::format("step {}", columns.columns.back().label));
 }
 
 void write_steps(HtmlWriter& html, const PageRun& page) {
   const StepColumns columns = find_step_columns(page.roles);
   if (columns.steps < 2) return;
-  const std::int64_t room_ns = longest_ns(columns.means);
-  const std::int64_t most_wait_ns = std::max<std::int64_t>(
-      *std::max_element(columns.loader_ns.begin(), columns.loader_ns.end()), 1);
+  std::int64_t room_ns = 1;
+  std::int64_t most_wait_ns = 1;
+  for (const StepColumn& column : columns.columns) {
+    room_ns = std::max(room_ns, column.mean.total_ns);
+    most_wait_ns = std::max(most_wait_ns, column.loader_ns);
+  }
   std::vector<Bar> bars;
   std::vector<Bar> waits;
-  for (std::size_t i = 0; i < columns.means.size(); ++i) {
-    const StepRoles& mean = columns.means[i];
-    const std::string& label = columns.labels[i];
+  for (const auto& [label, mean, loader_ns] : columns.columns) {
     bars.push_back(role_bar(label, mean.exclusive, mean.total_ns, room_ns));
     for (BarPart& part : bars.back().parts)
       part.words = fmt::format("step {}: {} of {}", label, part.words, bars.back().total);
-    const std::string wait = format_duration(columns.loader_ns[i]);
-    waits.push_back(
-        {label, wait, {time_part("dataloader", "", columns.loader_ns[i], most_wait_ns)}});
+    const std::string wait = format_duration(loader_ns);
+    waits.push_back({label, wait, {time_part("dataloader", "", loader_ns, most_wait_ns)}});
     waits.back().parts.front().words = fmt::format("step {}: {}", label, wait);
   }
   html.element("h3",

@@ -13,6 +13,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <ranges>
 #include <vector>
 
 namespace traceloom {
@@ -51,14 +52,8 @@ void write_times(JsonWriter& json, const Timeline& timeline) {
     write_members(json, "start", window.time.from_ns, "end", window.time.to_ns);
   });
   json.begin_array("steps");
-  for (const TimelineStep& step : timeline.steps) {
-    json.begin_array();
-    json.value(step.label);
-    json.value(step.time.from_ns);
-    json.value(step.time.to_ns);
-    json.value(step.spans);
-    json.end_array();
-  }
+  for (const TimelineStep& step : timeline.steps)
+    write_values(json, step.label, step.time.from_ns, step.time.to_ns, step.spans);
   json.end_array();
 }
 
@@ -147,23 +142,24 @@ TimelineLimits limits_of(const PageSource& source) {
 
 // The rank whose own time, a mean step without waiting, is nearest to the median of all ranks.
 std::optional<std::int64_t> median_rank(const PageRun& page) {
-  std::vector<std::int64_t> own_ns;
   const RankWaits& waits = page.waits;
+  std::vector<std::int64_t> own_ns;
   for (std::size_t i = 0; i < waits.ranks.size(); ++i) {
     StepSum sum;
     sum.add_counted(page.roles[waits.ranks[i]].steps);
     own_ns.push_back(sum.mean().total_ns - waits.mean_wait_ns(i));
   }
-  if (own_ns.empty()) return std::nullopt;
-  const std::int64_t median_ns = percentile(own_ns, 50);
-  const std::optional<std::int64_t> named = page.bottleneck.verdict.named_rank;
-  std::optional<std::size_t> nearest;
-  for (std::size_t i = 0; i < own_ns.size(); ++i)
-    if (page.roles[waits.ranks[i]].rank != named &&
-        (!nearest || std::abs(own_ns[i] - median_ns) < std::abs(own_ns[*nearest] - median_ns)))
-      nearest = i;
-  if (!nearest) return std::nullopt;
-  return page.roles[waits.ranks[*nearest]].rank;
+  std::optional<std::int64_t> nearest;
+  std::int64_t least_ns = 0;
+  const std::int64_t median_ns = own_ns.empty() ? 0 : percentile(own_ns, 50);
+  for (std::size_t i = 0; i < own_ns.size(); ++i) {
+    const std::int64_t rank = page.roles[waits.ranks[i]].rank;
+    const std::int64_t off_ns = std::abs(own_ns[i] - median_ns);
+    if (rank == page.bottleneck.verdict.named_rank || (nearest && off_ns >= least_ns)) continue;
+    nearest = rank;
+    least_ns = off_ns;
+  }
+  return nearest;
 }
 
 }  // namespace
@@ -189,8 +185,8 @@ void write_timeline_section(HtmlWriter& html, const PageRun& page) {
                       "are in the tables of the other sections."});
   html.close();
   html.element("p",
-               "Point at a span for its name; drag to move; turn the wheel over the clicked "
-               "timeline to zoom.");
+               "Point at a span or tap it for its name; drag to move; zoom with the wheel over the "
+               "clicked timeline, or with two fingers.");
   if (page.side.empty()) write_viewer(html, page);
   html.data(page.id("timeline-facts"), "application/json", facts_json_of(timeline, *page.names));
   html.data(page.id("timeline-slices"), "text/plain", base64(timeline.slices));

@@ -56,18 +56,6 @@ void write_flame(HtmlWriter& html, const PageRun& page) {
   html.close_line();
 }
 
-}  // namespace
-
-void write_device_section(HtmlWriter& html, const PageRun& page) {
-  write_devices(html, page);
-  write_tables(html, page, gpu_report(page.run), "Devices", 40);
-  write_tables(html, page, idle_report(page.run, {}), "Why devices are idle", 20);
-  write_tables(html, page, launch_report(page.run, {}), "Launches by stream", 20);
-  write_tables(html, page, memcpy_report(page.run, {}), "Copies and fills", 20);
-}
-
-namespace {
-
 // Names for the page's search: a row is kind, name, count, total in ns.
 struct NameList {
   PageNames& places;
@@ -89,35 +77,11 @@ std::size_t append_names(NameList& list, std::string_view kind, const Report& re
     if (text.size() + 40 > room) break;
     room -= text.size() + 40;
     list.places.emplace(text, list.rows++);
-    list.json.begin_array();
-    list.json.value(kind);
-    list.json.value(text);
-    list.json.value(std::get<std::int64_t>(row[*count]));
-    list.json.value(std::get<std::int64_t>(row[*total]));
-    list.json.end_array();
+    write_values(list.json, kind, text, std::get<std::int64_t>(row[*count]),
+                 std::get<std::int64_t>(row[*total]));
   }
   return room;
 }
-
-}  // namespace
-
-void write_work_section(HtmlWriter& html, const PageRun& page) {
-  const Report kernels = kernels_report(page.run, {});
-  const Report operators = ops_report(page.run, {});
-  write_tables(html, page, kernels, "Kernels");
-  write_tables(html, page, operators, "Operators");
-  NameList names{*page.names};
-  // A page of few ranks is small, too. Long names of kernels leave half of the room to operators.
-  const std::size_t room =
-      page.room(std::min(kMostNamesBytes, 16'000 + 3'500 * page.run.ranks.size()));
-  names.json.begin_array();
-  const std::size_t left = append_names(names, "kernel", kernels, "total_ns", room / 2);
-  append_names(names, "operator", operators, "host_total_ns", room / 2 + left);
-  names.json.end_array();
-  html.data(page.id("names"), "application/json", names.text);
-}
-
-namespace {
 
 // The trees of single ranks; four numbers a row: depth, time on the host, on devices, and the name.
 void write_rank_trees(HtmlWriter& html, const PageRun& page) {
@@ -151,6 +115,30 @@ void write_rank_trees(HtmlWriter& html, const PageRun& page) {
 }
 
 }  // namespace
+
+void write_device_section(HtmlWriter& html, const PageRun& page) {
+  write_devices(html, page);
+  write_tables(html, page, gpu_report(page.run), "Devices", 40);
+  write_tables(html, page, idle_report(page.run, {}), "Why devices are idle", 20);
+  write_tables(html, page, launch_report(page.run, {}), "Launches by stream", 20);
+  write_tables(html, page, memcpy_report(page.run, {}), "Copies and fills", 20);
+}
+
+void write_work_section(HtmlWriter& html, const PageRun& page) {
+  const Report kernels = kernels_report(page.run, {});
+  const Report operators = ops_report(page.run, {});
+  write_tables(html, page, kernels, "Kernels");
+  write_tables(html, page, operators, "Operators");
+  NameList names{*page.names};
+  // A page of few ranks is small, too. Long names of kernels leave half of the room to operators.
+  const std::size_t room =
+      page.room(std::min(kMostNamesBytes, 16'000 + 3'500 * page.run.ranks.size()));
+  names.json.begin_array();
+  const std::size_t left = append_names(names, "kernel", kernels, "total_ns", room / 2);
+  append_names(names, "operator", operators, "host_total_ns", room / 2 + left);
+  names.json.end_array();
+  html.data(page.id("names"), "application/json", names.text);
+}
 
 void write_code_section(HtmlWriter& html, const PageRun& page) {
   const PageTree& tree = page.tree;
@@ -412,51 +400,44 @@ namespace {
 constexpr PageDefinition kDefinitions[] = {
     {"Step",
      "A span that the framework marks: ProfilerStep#N, Composer's batch with its wait for data, an "
-     "iteration of "
-     "an inference engine. The profiler loses the end of the last one, so it does not count."},
+     "iteration of an inference engine. The profiler loses the end of the last one, so it does not "
+     "count."},
     {"Role",
      "Each instant of a step counts for the first of these that covers it: kernel, memcpy, memset, "
      "communication, runtime, dataloader, cpu, host_code, other. So the roles add up to the step, "
-     "and communication "
-     "and dataloader are what no kernel hides."},
+     "and communication and dataloader are what no kernel hides."},
     {"Share",
      "A part of the steps that its line names, divided by all their time: sum of parts / sum of "
      "steps."},
     {"Mean, median, p99",
      "Over the steps that count. The median and p99 are the values at 50 % and 99 % of the sorted "
-     "list "
-     "(nearest rank), not between two."},
+     "list (nearest rank), not between two."},
     {"Waiting",
      "Ranks leave a collective together. A rank's time in it beyond that of the rank with the "
-     "least is waiting; "
-     "the rank with the least came last. No clocks are compared."},
+     "least is waiting; the rank with the least came last. No clocks are compared."},
     {"Transfer", "A rank's time in a collective without the waiting."},
     {"Delay a step",
      "The time by which a step would be shorter if the rank that came last were as fast as the "
      "next one."},
     {"Bus GB/s",
      "bytes / time, times 2(n-1)/n for an all-reduce and (n-1)/n for all-gather, reduce-scatter "
-     "and all-to-all "
-     "of n ranks, as nccl-tests counts. GB are 10^9 bytes."},
+     "and all-to-all of n ranks, as nccl-tests counts. GB are 10^9 bytes."},
     {"Compute, idle (devices)",
      "From the first to the last work of a device: compute is the union of kernels without "
      "collectives, exposed communication and copies are what lies outside of it, idle is the "
      "rest."},
     {"Self time",
      "A span's time without the spans inside it. Device self time: work that it launched, and none "
-     "of its "
-     "children."},
+     "of its children."},
     {"Launch delay", "From the begin of the call to the begin of its work on the device."},
     {"Occupancy, SM efficiency",
      "Estimates of the profiler for each kernel, weighted by duration: min(1, blocks per SM)."},
     {"Clock offset",
      "What is added to the times of a file: from clock syncs, base times of the host, or "
-     "collectives, which "
-     "all ranks leave together."},
+     "collectives, which all ranks leave together."},
     {"Time left out",
      "The timeline keeps the longest spans of each row. Shades show where others are, and how much "
-     "of the "
-     "time they cover."},
+     "of the time they cover."},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 namespace traceloom {
@@ -204,10 +205,8 @@ std::vector<TimelineSlice> keep_slices(const std::vector<TimelineSlice>& all, st
                       [&](const TimelineWindow& window) { return is_in_window(all[i], window); }))
         places[i] = 1;
     const auto is_better = [&](std::uint32_t a, std::uint32_t b) {
-      if (places[a] != places[b]) return places[a] < places[b];
-      const std::int64_t length_a = all[a].end_ns - all[a].start_ns;
-      const std::int64_t length_b = all[b].end_ns - all[b].start_ns;
-      return length_a != length_b ? length_a > length_b : a < b;
+      return std::tuple(places[a], all[a].start_ns - all[a].end_ns, a) <
+             std::tuple(places[b], all[b].start_ns - all[b].end_ns, b);
     };
     std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(room), order.end(),
                      is_better);
@@ -360,13 +359,6 @@ Intervals times_of(const RankRoles& roles) {
   return times;
 }
 
-std::int64_t end_of(const std::vector<RankRow>& rows) {
-  std::int64_t end = 0;
-  for (const RankRow& row : rows)
-    for (const TimelineSlice& slice : row.slices) end = std::max(end, slice.end_ns);
-  return end;
-}
-
 // Keeps the steps to which the page leads.
 void keep_steps(Timeline& timeline, const std::vector<StepKey>& wanted) {
   std::erase_if(timeline.steps, [&](const TimelineStep& step) {
@@ -424,7 +416,9 @@ Timeline make_timeline(const Run& run, const std::vector<RankRoles>& roles,
   std::size_t rows_left = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::vector<RankRow> rows = find_rank_rows(run, run.ranks[order[i]]);
-    timeline.end_ns = std::max(timeline.end_ns, end_of(rows));
+    for (const RankRow& row : rows)
+      for (const TimelineSlice& slice : row.slices)
+        timeline.end_ns = std::max(timeline.end_ns, slice.end_ns);
     if (i < full) rows_left += rows.size();
   }
   timeline.windows = find_windows(timeline.steps, timeline.end_ns);

@@ -9,14 +9,11 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace traceloom {
 namespace {
-
-TimelineSlice slice_of(const HostSpan& span, Role role) {
-  return {span.start_ns, span.end_ns, span.label, 0, role};
-}
 
 bool is_step_mark(SpanMark mark) {
   return mark == SpanMark::step || mark == SpanMark::batch || mark == SpanMark::train_batch ||
@@ -54,30 +51,18 @@ std::vector<std::uint32_t> shown_threads(const Threads& threads) {
   std::vector<std::uint32_t> order;
   order.reserve(threads.size());
   for (const auto& [track, thread] : threads) order.push_back(track);
-  const auto is_busier = [&](std::uint32_t a, std::uint32_t b) {
-    const ThreadSpans& left = threads.at(a);
-    const ThreadSpans& right = threads.at(b);
-    if (left.without_python() != right.without_python())
-      return left.without_python() > right.without_python();
-    return left.spans > right.spans;
-  };
-  std::stable_sort(order.begin(), order.end(), is_busier);
-  std::stable_partition(order.begin(), order.end(),
-                        [&](std::uint32_t track) { return threads.at(track).steps > 0; });
-  const auto is_quiet = [&](std::uint32_t track) {
-    return 5 * threads.at(track).without_python() < threads.at(order.front()).without_python();
-  };
-  std::size_t shown = std::min<std::size_t>(order.size(), 2);
-  if (shown == 2 && is_quiet(order[1])) shown = 1;
-  order.erase(order.begin() + static_cast<std::ptrdiff_t>(shown), order.end());
+  std::ranges::stable_sort(order, std::greater(), [&](std::uint32_t track) {
+    const ThreadSpans& thread = threads.at(track);
+    return std::tuple(thread.steps > 0, thread.without_python(), thread.spans);
+  });
+  const auto spans = [&](std::size_t place) { return threads.at(order[place]).without_python(); };
+  if (order.size() > 1) order.resize(5 * spans(1) < spans(0) ? 1 : 2);
   return order;
 }
 
-// Total, so that the order does not depend on the number of threads.
+// The longer one comes first. Total, so that the order does not depend on the number of threads.
 bool is_before(const TimelineSlice& a, const TimelineSlice& b) {
-  if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-  if (a.end_ns != b.end_ns) return a.end_ns > b.end_ns;
-  return a.label < b.label;
+  return std::tuple(a.start_ns, b.end_ns, a.label) < std::tuple(b.start_ns, a.end_ns, b.label);
 }
 
 void set_depths(std::vector<TimelineSlice>& slices) {
@@ -89,26 +74,15 @@ void set_depths(std::vector<TimelineSlice>& slices) {
   }
 }
 
-RankRow host_row(const Run& run, const RankEvents& rank, std::uint32_t track,
-                 const ThreadSpans& thread, std::string label) {
+// `is_wanted` takes a role and a span.
+template <typename IsWanted>
+RankRow host_row(const Run& run, const RankEvents& rank, std::string label, IsWanted is_wanted) {
   RankRow row{std::move(label), true};
   for_each_role_span(
       run, rank,
       [&](Role role, const HostSpan& span) {
-        if (span.track == track && (role != Role::host_code || thread.without_python() == 0))
-          row.slices.push_back(slice_of(span, role));
-      },
-      [](Role, const DeviceSpan&) {});
-  return row;
-}
-
-// The communication of gloo and MPI, on whichever threads it runs.
-RankRow host_communication(const Run& run, const RankEvents& rank) {
-  RankRow row{fmt::format("rank {} comm", rank.rank), true, true};
-  for_each_role_span(
-      run, rank,
-      [&](Role role, const HostSpan& span) {
-        if (role == Role::communication) row.slices.push_back(slice_of(span, role));
+        if (is_wanted(role, span))
+          row.slices.push_back({span.start_ns, span.end_ns, span.label, 0, role});
       },
       [](Role, const DeviceSpan&) {});
   return row;
@@ -129,10 +103,7 @@ struct StreamRow {
   bool is_crowded = false;  // its streams overlap
 };
 
-bool begins_before(const TimelineSlice& a, const TimelineSlice& b) {
-  return a.start_ns < b.start_ns;
-}
-
+constexpr auto kBegin = &TimelineSlice::start_ns;
 constexpr std::size_t kMostStreamRows = 4;
 // Streams that are compared with those before them: a million would take as many comparisons each.
 constexpr std::ptrdiff_t kMostPlaced = 64;
@@ -143,7 +114,7 @@ bool overlap(const std::vector<TimelineSlice>& some, const std::vector<TimelineS
   std::int64_t others_end = 0;
   auto other = others.begin();
   for (const TimelineSlice& slice : some) {
-    for (; other != others.end() && begins_before(*other, slice); ++other) {
+    for (; other != others.end() && other->start_ns < slice.start_ns; ++other) {
       if (other->start_ns < some_end) return true;
       others_end = std::max(others_end, other->end_ns);
     }
@@ -158,7 +129,7 @@ bool overlap(const std::vector<TimelineSlice>& some, const std::vector<TimelineS
 std::vector<StreamRow> rows_of(std::map<StreamKey, std::vector<TimelineSlice>>& slices) {
   std::vector<Stream> streams;
   for (auto& [key, list] : slices) {
-    if (!std::ranges::is_sorted(list, begins_before)) std::ranges::stable_sort(list, begins_before);
+    if (!std::ranges::is_sorted(list, {}, kBegin)) std::ranges::stable_sort(list, {}, kBegin);
     Stream stream{key, std::move(list)};
     for (const TimelineSlice& slice : stream.slices)
       add_to(stream.busy_ns, slice.end_ns - slice.start_ns);
@@ -183,11 +154,10 @@ std::vector<StreamRow> rows_of(std::map<StreamKey, std::vector<TimelineSlice>>& 
     const auto middle = static_cast<std::ptrdiff_t>(row->slices.size());
     row->slices.insert(row->slices.end(), stream.slices.begin(), stream.slices.end());
     if (!row->is_crowded)
-      std::inplace_merge(row->slices.begin(), row->slices.begin() + middle, row->slices.end(),
-                         begins_before);
+      std::ranges::inplace_merge(row->slices, row->slices.begin() + middle, {}, kBegin);
   }
   for (StreamRow& row : rows)
-    if (row.is_crowded) std::stable_sort(row.slices.begin(), row.slices.end(), begins_before);
+    if (row.is_crowded) std::ranges::stable_sort(row.slices, {}, kBegin);
   return rows;
 }
 
@@ -247,13 +217,23 @@ std::vector<RankRow> find_rank_rows(const Run& run, const RankEvents& rank) {
   const auto communicates = [](const RankRow& row) {
     return !row.slices.empty() && row.slices.front().role == Role::communication;
   };
-  if (std::ranges::none_of(rows, communicates)) rows.push_back(host_communication(run, rank));
+  // The communication of gloo and MPI, on whichever threads it runs.
+  if (std::ranges::none_of(rows, communicates)) {
+    rows.push_back(
+        host_row(run, rank, fmt::format("rank {} comm", rank.rank),
+                 [](Role role, const HostSpan&) { return role == Role::communication; }));
+    rows.back().is_copy = true;
+  }
   const std::size_t devices = rows.size();
   const Threads threads = find_threads(run, rank);
-  for (const std::uint32_t track : shown_threads(threads))
-    rows.push_back(
-        host_row(run, rank, track, threads.at(track),
-                 fmt::format("rank {} {}", rank.rank, rows.size() == devices ? "host" : "host 2")));
+  for (const std::uint32_t track : shown_threads(threads)) {
+    const bool has_python = threads.at(track).without_python() == 0;
+    rows.push_back(host_row(
+        run, rank, fmt::format("rank {} {}", rank.rank, rows.size() == devices ? "host" : "host 2"),
+        [&](Role role, const HostSpan& span) {
+          return span.track == track && (role != Role::host_code || has_python);
+        }));
+  }
   std::erase_if(rows, [](const RankRow& row) { return row.slices.empty(); });
   for (RankRow& row : rows) {
     // Files mostly have them in this order.
