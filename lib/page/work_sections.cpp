@@ -132,7 +132,7 @@ void write_work_section(HtmlWriter& html, const PageRun& page) {
   NameList names{*page.names};
   // A page of few ranks is small, too. Long names of kernels leave half of the room to operators.
   const std::size_t room =
-      page.room(std::min(kMostNamesBytes, 16'000 + 3'500 * page.run.ranks.size()));
+      page.room(std::min(kMostNamesBytes, 14'000 + 3'500 * page.run.ranks.size()));
   names.json.begin_array();
   const std::size_t left = append_names(names, "kernel", kernels, "total_ns", room / 2);
   append_names(names, "operator", operators, "host_total_ns", room / 2 + left);
