@@ -216,8 +216,6 @@ RankedCurve curve_of(const PageRun& page, const SnapshotCurve& device) {
   const MemoryAnswer& highest = *device.highest;
   Curve curve{.title = fmt::format("rank {} GPU {}", device.rank, device.device),
               .words = "peak " + bytes_words(highest.peak.requested),
-              .points = {},
-              .second = {},
               .has_steps = true};
   for (const HistoryPoint& point : device.points) {
     curve.points.push_back({clock.at(point.at_ns), static_cast<double>(point.allocated)});
@@ -247,8 +245,6 @@ void write_category_curves(HtmlWriter& html, const PageRun& page) {
     std::int64_t most = 0;
     Curve curve{.title = std::string(kTimelineCategories[i]),
                 .words = bytes_words(timeline.at_peak[i]) + " at the peak",
-                .points = {},
-                .second = {},
                 .has_steps = true};
     for (const TimelinePoint& point : timeline.curve) {
       curve.points.push_back({clock.at(point.at_ns), static_cast<double>(point.bytes[i])});
@@ -296,8 +292,6 @@ RankedCurve curve_of(const DeviceMemory& device) {
   Curve curve{
       .title = fmt::format("rank {} {}", device.rank, device.name()),
       .words = "peak " + format_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(peak, 0))),
-      .points = {},
-      .second = {},
       .has_steps = true};
   for (const MemoryPoint& point : device.curve) {
     curve.points.push_back({point.at_ns, static_cast<double>(point.allocated)});
@@ -343,9 +337,6 @@ std::string value_text(double value, QuantityUnit unit) {
 RankedCurve curve_of(const CounterSeries& series) {
   Curve curve{
       .title = series.process.empty() ? series.name : series.name + ", process " + series.process,
-      .words = {},
-      .points = {},
-      .second = {},
       .has_steps = false};
   double sum = 0;
   double squares = 0;

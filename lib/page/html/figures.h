@@ -49,10 +49,10 @@ struct CurvePoint {
 
 struct Curve {
   std::string title;
-  std::string words;  // says the least, the most and the unit
-  std::vector<CurvePoint> points;
-  std::vector<CurvePoint> second;  // dashed, on the same scale
-  bool has_steps = false;          // a value holds until the next point
+  std::string words = {};  // says the least, the most and the unit
+  std::vector<CurvePoint> points = {};
+  std::vector<CurvePoint> second = {};  // dashed, on the same scale
+  bool has_steps = false;               // a value holds until the next point
   std::vector<std::pair<std::int64_t, std::int64_t>> bands = {};  // behind the lines: from, to
   std::optional<std::int64_t> mark_ns = {};                       // a line from top to bottom
   std::vector<std::int64_t> failed_ns = {};                       // the same in dashes
