@@ -82,9 +82,10 @@ std::string clocks_text(const Run& run) {
   return fmt::format("by {}", fmt::join(methods, ", "));
 }
 
-void write_chips(HtmlWriter& html, const Run& run, const std::vector<RankRoles>& roles) {
+void write_chips(HtmlWriter& html, const PageRun& page) {
+  const Run& run = page.run;
   std::uint64_t events = 0;
-  std::uint64_t problems = 0;
+  std::uint64_t problems = page.memory.errors.size();
   std::int64_t world = 0;
   for (const RunFile& file : run.files) {
     events += file.events;
@@ -97,7 +98,7 @@ void write_chips(HtmlWriter& html, const Run& run, const std::vector<RankRoles>&
   write_chip(html, "Ranks",
              world > ranks ? fmt::format("{} of {}", ranks, world) : std::to_string(ranks),
              world > ranks);
-  std::vector<RankRoles> main = roles;
+  std::vector<RankRoles> main = page.roles;
   keep_phase(main, main_phase(main));
   const std::vector<std::int64_t> lengths = lengths_ns(longest_steps(main));
   write_chip(html, "Steps", format_count(lengths.size()));
@@ -131,7 +132,7 @@ void write_others(HtmlWriter& html, const Run& run) {
 
 void write_overview(HtmlWriter& html, const PageRun& page) {
   write_verdict(html, page);
-  write_chips(html, page.run, page.roles);
+  write_chips(html, page);
   write_others(html, page.run);
   if (!page.grid.cells.empty())
     write_step_grid(html, page, page.grid, page.bottleneck.verdict.named_rank);

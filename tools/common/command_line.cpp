@@ -379,7 +379,7 @@ std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::str
                                bool keep_going, std::vector<OtherFile>* memory,
                                bool (*takes)(const OtherFile&)) {
   OtherFiles others;
-  others.takes_memory = memory != nullptr && takes == nullptr;
+  others.takes_memory = memory != nullptr;
   std::vector<Input> inputs;
   if (tool_team().is_first()) {
     inputs =
@@ -395,6 +395,9 @@ std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::str
       others.of_kind.erase(others.of_kind.begin(), left_out.begin());
     }
     say_kinds(tool, others.of_kind);
+    if (takes != nullptr && inputs.empty())
+      throw UsageError(
+          "none of the inputs is a trace; trace-stats memory reads files about memory");
     refuse_repeated(inputs);
     if (!tool_team().is_alone()) refuse_stdin(inputs);
   }

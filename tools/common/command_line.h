@@ -52,7 +52,7 @@ CLI::Option* add_inputs(CLI::App& app, std::vector<std::string>& inputs);
 // input that cannot be read. A note on stderr names files of folders that are no traces. Throws
 // UsageError for a file that is named twice.
 // A command that reads files about memory gives `memory`: those that it takes are moved there.
-// Without `takes` these are all, and no trace is needed. A note names the others of folders.
+// Without `takes` these are all, and no trace is needed. A note names the others.
 std::vector<Input> find_inputs(std::string_view tool, const std::vector<std::string>& arguments,
                                bool keep_going, std::vector<OtherFile>* memory = nullptr,
                                bool (*takes)(const OtherFile&) = nullptr);

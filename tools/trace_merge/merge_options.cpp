@@ -469,9 +469,9 @@ bool read_command_line(int argc, const char* const* argv, MergeCommand& command)
     throw UsageError("--recover does not run with --mpi yet");
   if (words.recover && words.inputs.empty()) words.inputs = {"/dev/shm", "."};
   if (words.recover && (!recover(words, command) || recovers_alone)) return false;
-  command.merge.inputs = find_inputs(
-      kTool, words.inputs, command.merge.keep_going, &command.memory,
-      [](const OtherFile& file) { return file.kind == FileKind::pickle && file.is_found; });
+  command.merge.inputs =
+      find_inputs(kTool, words.inputs, command.merge.keep_going, &command.memory,
+                  [](const OtherFile& file) { return file.kind == FileKind::pickle; });
   if (is_input(command.merge.inputs, command.report))
     throw UsageError(
         fmt::format("the report {} is also an input; name another file", command.report));
