@@ -448,35 +448,93 @@ TEST_CASE("collective_clock: with linear drift durations follow the clock") {
   }
 }
 
-TEST_CASE("collective_clock: each cycle of a rank is moved once, by its own collectives or along") {
-  // Each has a third cycle without collectives; without those of rank 0 the second one of rank 1
-  // is the reference of the others.
-  Job first{{0, 3'000'000, 5'000'000}};
-  Job second = first;
-  second.first_round = 1'000;
-  second.rounds = 1'040;
-  for (const std::size_t begin : {0U, 1U}) {
-    CAPTURE(begin);
-    ReadInputs inputs;
-    std::vector<std::int64_t> ahead_ns;
-    const auto add = [&](const std::string& text, std::size_t rank, int cycle) {
-      StartTimes starts;
-      FileEvidence evidence = collectives_of(text, &starts);
-      evidence.base_ns = kBaseNs;
-      inputs.add({fmt::format("ep0-ba{}-rank{}.json", cycle, rank), std::nullopt}, evidence,
-                 starts);
-      ahead_ns.push_back(1'000 * first.ahead_us[rank]);
-    };
-    for (std::size_t rank = 0; rank < 3; ++rank) add(first.text_of(rank), rank, 0);
-    for (std::size_t rank = begin; rank < 3; ++rank) add(second.text_of(rank), rank, 1);
-    for (std::size_t rank = begin; rank < 3; ++rank)
-      add(kernel(2'000'000 + first.ahead_us[rank], 50, "", "gemm"), rank, 2);
-    const ClockPlan plan = plan_clocks(inputs.all(), assign_ranks(inputs.all()), {});
-    REQUIRE(plan.clocks.size() == ahead_ns.size());
-    for (std::size_t i = 0; i < ahead_ns.size(); ++i) {
-      CAPTURE(inputs.inputs[i].path);
-      CHECK(plan.clocks[i].times.mapped_or_same(ahead_ns[i]) == kBaseNs);
-      CHECK(plan.clocks[i].offset_ns == kBaseNs - ahead_ns[i]);
-    }
+namespace {
+
+// A file of a rank in a cycle of 40 all-reduces, with a clock that is so far ahead.
+struct CycleFile {
+  std::size_t rank;
+  int cycle;
+  std::int64_t ahead_us;
+  bool has_collectives = true;
+};
+
+// Files are named by cycle, or by a time, as torch does it. Truth is where all begin at kBaseNs.
+ClockPlan plan_of(const std::vector<CycleFile>& all, bool has_names = true) {
+  std::size_t ranks = 0;
+  for (const CycleFile& file : all) ranks = std::max(ranks, file.rank + 1);
+  ReadInputs inputs;
+  for (const CycleFile& file : all) {
+    Job job{std::vector<std::int64_t>(ranks, file.ahead_us)};
+    job.first_round = 1'000 * file.cycle;
+    job.rounds = job.first_round + 40;
+    StartTimes starts;
+    const std::string gemm = kernel(1'000'000 * file.cycle + file.ahead_us, 50, "", "gemm");
+    FileEvidence evidence = collectives_of(
+        gemm + (file.has_collectives ? job.text_of(file.rank) : std::string()), &starts);
+    evidence.base_ns = kBaseNs;
+    inputs.add({has_names ? fmt::format("ep0-ba{}-rank{}.json", file.cycle, file.rank)
+                          : fmt::format("rank{}.17{}.pt.trace.json", file.rank, file.cycle),
+                std::nullopt},
+               evidence, starts);
   }
+  return plan_clocks(inputs.all(), assign_ranks(inputs.all()), {});
+}
+
+void check_placed(const std::vector<CycleFile>& all, const ClockPlan& plan) {
+  REQUIRE(plan.clocks.size() == all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(all[i].rank);
+    CAPTURE(all[i].cycle);
+    const std::int64_t ahead_ns = 1'000 * all[i].ahead_us;
+    CHECK(plan.clocks[i].times.mapped_or_same(ahead_ns) == kBaseNs);
+    CHECK(plan.clocks[i].offset_ns == kBaseNs - ahead_ns);
+  }
+}
+
+constexpr std::int64_t k3s = 3'000'000;
+constexpr std::int64_t k5s = 5'000'000;
+
+}  // namespace
+
+TEST_CASE("collective_clock: each cycle of a rank is moved once, by its own collectives or along") {
+  const std::vector<CycleFile> lists[] = {
+      {{0, 0, 0},
+       {1, 0, k3s},
+       {2, 0, k5s},
+       {0, 1, 0},
+       {1, 1, k3s},
+       {2, 1, k5s},
+       {1, 2, k3s, false}},
+      // The second cycle of rank 1 is the reference of the others.
+      {{0, 0, 0}, {1, 0, k3s}, {2, 0, k5s}, {1, 1, k3s}, {2, 1, k5s}, {2, 2, k5s, false}},
+      // Rank 1 is known by its second cycle alone, in which ranks 2 and 3 are bridges.
+      {{0, 0, 0}, {2, 0, 0}, {3, 0, 0}, {1, 1, k3s}, {2, 1, 0}, {3, 1, 0}},
+      // The clock of rank 1 is set between the cycles, to another lead or to the right time, and
+      // what has no collectives is as the nearest that has some.
+      {{0, 0, 0}, {1, 0, k3s}, {0, 1, 0}, {1, 1, k5s}, {1, 2, k5s, false}},
+      {{0, 0, 0, false}, {1, 0, 0, false}, {0, 1, 0}, {1, 1, 0}, {0, 2, 0}, {1, 2, k3s}}};
+  for (const std::vector<CycleFile>& files : lists)
+    for (const bool has_names : {true, false}) {
+      CAPTURE(has_names);
+      check_placed(files, plan_of(files, has_names));
+    }
+}
+
+TEST_CASE(
+    "collective_clock: each shift of a rank's cycles is told, and what came along is not sure") {
+  const ClockPlan set = plan_of({{0, 0, 0}, {1, 0, k3s}, {0, 1, 0}, {1, 1, k5s}});
+  CHECK(set.clocks[1]
+            .problems.explanation(Problem::shifted_clock)
+            .starts_with("rank 1 shifted by -3.000 s"));
+  CHECK(set.clocks[3]
+            .problems.explanation(Problem::shifted_clock)
+            .starts_with("rank 1 shifted by -5.000 s"));
+  CHECK(set.clocks[3].collectives->shift_ns == -1'000 * k5s);
+  const ClockPlan along = plan_of({{0, 0, 0}, {1, 0, k3s}, {2, 0, 0}, {1, 1, k3s}, {2, 1, 0}});
+  for (const std::size_t file : {3U, 4U}) {
+    CAPTURE(file);
+    CHECK(*along.clocks[file].error_ns > 0);
+  }
+  CHECK(along.clocks[3].collectives->is_used);
+  CHECK(along.clocks[3].collectives->shift_ns == -1'000 * k3s);
 }

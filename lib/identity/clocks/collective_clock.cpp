@@ -90,20 +90,31 @@ class CollectiveAligner {
     }
   }
 
+  // An island that has a rank of earlier ones comes next, because that rank is its bridge to them.
   void run() {
     std::vector<Island> islands = find_islands(files_);
     if (islands.size() > 1) find_runs_of_ranks();
-    std::set<std::int64_t> placed;  // ranks that collectives connect with the reference
-    for (Island& island : islands) {
+    std::map<std::int64_t, std::vector<std::size_t>> islands_of;
+    std::set<std::size_t> left;
+    std::set<std::size_t> linked;
+    for (std::size_t i = 0; i < islands.size(); ++i) {
+      left.insert(i);
+      for (const std::int64_t rank : ranks_of(islands[i])) islands_of[rank].push_back(i);
+    }
+    for (bool is_first = true; !left.empty(); is_first = false) {
+      const bool is_linked = is_first || !linked.empty();
+      const std::size_t next = linked.empty() ? *left.begin() : *linked.begin();
+      left.erase(next);
+      linked.erase(next);
+      Island& island = islands[next];
       const std::set<std::int64_t> ranks = ranks_of(island);
-      const bool is_linked = placed.empty() || std::ranges::any_of(ranks, [&](std::int64_t rank) {
-                               return placed.contains(rank);
-                             });
       settle(island, is_linked);
       if (!is_linked) report_unconnected(island, islands.front());
-      placed.insert(ranks.begin(), ranks.end());
-      for (const std::int64_t rank : ranks)
+      for (const std::int64_t rank : ranks) {
         for (const std::size_t run : runs_of_[rank]) is_run_placed_[run] = true;
+        for (const std::size_t other : islands_of[rank])
+          if (left.contains(other)) linked.insert(other);
+      }
     }
   }
 
@@ -122,7 +133,7 @@ class CollectiveAligner {
   }
 
   std::vector<CollectiveFit> fit_to_reference(const Island& island) const {
-    const CommonTimes& whole = times_[island.files.front()];
+    const CommonTimes whole = files_.times(island.files.front());
     const std::int64_t middle_ns = std::midpoint(whole.first_ns, whole.last_ns);
     return fit_clocks(island.files.size(), 0, middle_ns, island.rounds);
   }
@@ -174,23 +185,32 @@ class CollectiveAligner {
   }
 
   void settle(Island& island, bool is_linked) {
-    if (island.files.size() < 2) return;
-    follow_companion(island);
+    take_proven_reference(island);
+    if (island.files.size() < 2) {
+      if (proven_.empty()) prove(island.files.front());
+      return;
+    }
+    follow_companions(island);
     const std::vector<CollectiveFit> fits = fit(island);
     const bool moves = contradicts_clocks(island, fits);
     if (moves) tell_shift(island, fits);
+    const std::size_t reference = island.files.front();
+    const std::int64_t error_ns =
+        companions_.contains(reference) ? clocks_[reference].error_ns.value_or(0) : 0;
     for (std::size_t i = 0; i < island.files.size(); ++i) {
       const std::size_t file = island.files[i];
       const CollectiveFit& fit = fits[i];
       if (is_conflict(island, fit)) forget_error(clocks_[file]);
       if (fit.outcome == Outcome::contradiction || fit.outcome == Outcome::unconnected) continue;
-      if (i > 0) take_back(file);
       const bool is_moved = moves && is_off(fit) && standing_of(clocks_[file]) != Standing::fixed;
-      note(file, fit, is_moved);
+      note(file, fit, is_moved, file == reference ? 0 : error_ns);
       if (is_moved) move(file, fit);
       if (!is_linked) forget_errors(clocks_[file]);
     }
-    if (moves) move_companions(island, fits);
+    for (std::size_t i = 0; i < island.files.size(); ++i)
+      if (fits[i].outcome == Outcome::reference || fits[i].outcome == Outcome::fitted)
+        prove(island.files[i]);
+    move_companions(island);
     tell_conflicts(island, fits);
   }
 
@@ -202,16 +222,19 @@ class CollectiveAligner {
 
   // Stores the estimate. A file that keeps its clock because of better evidence also keeps its
   // error.
-  void note(std::size_t file, const CollectiveFit& fit, bool is_moved) {
+  void note(std::size_t file, const CollectiveFit& fit, bool is_moved,
+            std::int64_t reference_error_ns) {
     FileClock& clock = clocks_[file];
+    const std::int64_t along_ns = along(file);
     CollectiveEstimate& found = clock.collectives.emplace();
-    found.shift_ns = -fit.ahead_ns;
+    found.shift_ns = -saturating_add(along_ns, fit.ahead_ns);
     found.residual_p50_ns = fit.residual_p50_ns;
     found.residual_p95_ns = fit.residual_p95_ns;
     found.bound_ns = fit.bound_ns();
-    found.is_used = is_moved;
-    if (standing_of(clock) == Standing::fixed || (clock.error_ns && !is_moved)) return;
-    clock.error_ns = fit.error_ns(is_moved ? fit.ahead_ns : 0);
+    found.is_used = is_moved || along_ns != 0;
+    const bool is_placed = is_moved || (along_ns != 0 && fit.outcome == Outcome::fitted);
+    if (standing_of(clock) == Standing::fixed || (clock.error_ns && !is_placed)) return;
+    clock.error_ns = saturating_add(fit.error_ns(is_moved ? fit.ahead_ns : 0), reference_error_ns);
     const double half_ns =
         static_cast<double>(saturating_subtract(times_[file].last_ns, times_[file].first_ns)) / 2;
     const double drift_ns = half_ns * (std::abs(fit.slope) + fit.slope_error);
@@ -229,6 +252,7 @@ class CollectiveAligner {
     clock.offset_ns = saturating_subtract(clock.offset_ns, fit.ahead_ns);
     clock.problems.forget(Problem::no_clock);
     const std::int64_t base_ns = facts_[file].base_ns.value_or(0);
+    const std::int64_t total_ns = saturating_add(along(file), fit.ahead_ns);
     const CommonTimes& times = times_[file];
     if (options_.drift == DriftMode::linear && clock.drift_ppm && standing == Standing::absolute &&
         times.first_ns < times.last_ns) {
@@ -237,8 +261,8 @@ class CollectiveAligner {
       const std::int64_t gained_ns = std::llround(fit.slope * half_ns);
       clock.times = TimeMap(base_ns, base_ns,
                             std::make_shared<const TimeMap::Line>(std::vector<TimeMap::Knot>{
-                                {times.first_ns, saturating_add(-fit.ahead_ns, gained_ns)},
-                                {times.last_ns, saturating_subtract(-fit.ahead_ns, gained_ns)}}));
+                                {times.first_ns, saturating_add(-total_ns, gained_ns)},
+                                {times.last_ns, saturating_subtract(-total_ns, gained_ns)}}));
       clock.worst_error_ns = saturating_add(
           *clock.error_ns, static_cast<std::int64_t>(std::ceil(half_ns * fit.slope_error)));
     } else {
@@ -246,47 +270,70 @@ class CollectiveAligner {
     }
   }
 
-  // Moves the other files of a moved rank like the nearest file that was moved, until their own
-  // collectives place them.
-  void move_companions(const Island& island, const std::vector<CollectiveFit>& fits) {
-    const std::set<std::size_t> own(island.files.begin(), island.files.end());
-    for (std::size_t i = 1; i < island.files.size(); ++i) {
-      const std::size_t moved = island.files[i];
-      if (!clocks_[moved].collectives || !clocks_[moved].collectives->is_used) continue;
-      for (const std::size_t file : files_of_[facts_[moved].rank]) {
-        if (own.contains(file) || clocks_[file].collectives || facts_[file].is_merged ||
-            standing_of(clocks_[file]) != Standing::absolute || files_.starts(file).empty())
-          continue;
-        const std::int64_t away_ns =
-            std::abs(saturating_subtract(times_[moved].first_ns, times_[file].first_ns) / 2);
-        const auto known = companions_.find(file);
-        if (known != companions_.end() && known->second.away_ns <= away_ns) continue;
-        take_back(file);
-        companions_.insert_or_assign(file, Companion{clocks_[file], away_ns, fits[i].ahead_ns});
-        clocks_[file].method = ClockMethod::collectives;
-        clocks_[file].offset_ns = saturating_subtract(clocks_[file].offset_ns, fits[i].ahead_ns);
-        clocks_[file].times = clocks_[file].times.since(fits[i].ahead_ns);
-      }
+  // The lead that was taken from the clock of a file along with another one of its rank.
+  std::int64_t along(std::size_t file) const {
+    const auto found = companions_.find(file);
+    return found == companions_.end() ? 0 : found->second.ahead_ns;
+  }
+
+  void prove(std::size_t file) {
+    const CollectiveEstimate estimate = clocks_[file].collectives.value_or(CollectiveEstimate());
+    for (const std::int64_t rank : ranks_of(file))
+      proven_[rank].push_back({file, estimate.is_used ? -estimate.shift_ns : 0});
+  }
+
+  // A file of a rank that is proven is a better reference than one of a rank that is not, if its
+  // clock is as good.
+  void take_proven_reference(Island& island) const {
+    const auto is_proven = [&](std::size_t file) {
+      return std::ranges::any_of(ranks_of(file),
+                                 [&](std::int64_t rank) { return proven_.contains(rank); });
+    };
+    const Standing best = standing_of(clocks_[island.files.front()]);
+    for (std::size_t i = 0; i < island.files.size(); ++i) {
+      if (!is_proven(island.files[i]) || standing_of(clocks_[island.files[i]]) > best) continue;
+      if (i > 0) island = with_reference(std::move(island), i);
+      return;
     }
   }
 
-  void take_back(std::size_t file) {
-    const auto moved = companions_.find(file);
-    if (moved == companions_.end()) return;
-    clocks_[file] = moved->second.before;
-    companions_.erase(moved);
-  }
-
-  // The reference stays where the earlier islands have moved it, and the others come to it there.
-  void follow_companion(Island& island) {
-    const auto moved = companions_.find(island.files.front());
-    if (moved == companions_.end()) return;
-    times_[island.files.front()] = files_.times(island.files.front());
+  // The collectives were found before files were moved along with others.
+  void follow_companions(Island& island) const {
     for (CollectiveRound& round : island.rounds)
       for (RoundPart& part : round.parts) {
-        if (part.clock != 0) continue;
-        part.begin_ns = saturating_subtract(part.begin_ns, moved->second.ahead_ns);
-        part.end_ns = saturating_subtract(part.end_ns, moved->second.ahead_ns);
+        const std::int64_t ahead_ns = along(island.files[part.clock]);
+        part.begin_ns = saturating_subtract(part.begin_ns, ahead_ns);
+        part.end_ns = saturating_subtract(part.end_ns, ahead_ns);
+      }
+  }
+
+  // Gives the other files of these ranks the clock of the nearest file that collectives have
+  // proven, until their own ones place them.
+  void move_companions(const Island& island) {
+    for (const std::int64_t rank : ranks_of(island))
+      for (const std::size_t file : files_of_[rank]) {
+        if (clocks_[file].collectives || facts_[file].is_merged || files_.starts(file).empty() ||
+            standing_of(clocks_[file]) != Standing::absolute)
+          continue;
+        const auto away_ns = [&](const Proven& one) {
+          return std::abs(saturating_subtract(times_[one.file].first_ns, times_[file].first_ns) /
+                          2);
+        };
+        const auto nearest = std::ranges::min_element(proven_[rank], {}, away_ns);
+        if (nearest == proven_[rank].end() || nearest->ahead_ns == along(file)) continue;
+        FileClock& clock = clocks_[file];
+        Companion& own =
+            companions_.try_emplace(file, Companion{clock.method, clock.error_ns, 0}).first->second;
+        const std::int64_t more_ns = saturating_subtract(nearest->ahead_ns, own.ahead_ns);
+        own.ahead_ns = nearest->ahead_ns;
+        clock.offset_ns = saturating_subtract(clock.offset_ns, more_ns);
+        clock.times = clock.times.since(more_ns);
+        clock.method = own.ahead_ns == 0 ? own.method : ClockMethod::collectives;
+        clock.error_ns = own.error_ns;
+        if (own.ahead_ns != 0 && clocks_[nearest->file].error_ns)
+          clock.error_ns = saturating_add(*clocks_[nearest->file].error_ns,
+                                          2 * away_ns(*nearest) / 1'000'000 * kMaxDriftPpm);
+        clock.worst_error_ns = clock.error_ns;
       }
   }
 
@@ -303,10 +350,12 @@ class CollectiveAligner {
     for (std::size_t i = 1; i < island.files.size(); ++i) {
       const std::size_t file = island.files[i];
       if (!is_moved(i)) continue;
-      const std::int64_t ahead_ns = std::abs(fits[i].ahead_ns);
+      const std::int64_t total_ns = saturating_add(along(file), fits[i].ahead_ns);
+      const std::int64_t ahead_ns = std::abs(total_ns);
+      if (ahead_ns <= fits[i].least_error_ns) continue;  // it is where it was
       const bool is_small =
           ahead_ns <= std::max(fits[i].residual_p95_ns, kSmallNs) && ahead_ns != most_ns;
-      shifts.push_back({file, ranks_of(file), -fits[i].ahead_ns, fits[i].bound_ns(),
+      shifts.push_back({file, ranks_of(file), -total_ns, fits[i].bound_ns(),
                         !fits[i].ahead.holds(0) && ahead_ns > fits[i].bound_ns(), is_small});
     }
     if (shifts.empty()) return;
@@ -383,10 +432,15 @@ class CollectiveAligner {
                     ranks_words(ranks, RankStyle::named), facts_[of_reference.files.front()].rank));
   }
 
-  // A file that was moved along with its rank.
+  // A file that was moved along with another one of its rank, and what it had before.
   struct Companion {
-    FileClock before;
-    std::int64_t away_ns;  // from the file that was moved by collectives
+    ClockMethod method;
+    std::optional<std::int64_t> error_ns;
+    std::int64_t ahead_ns;
+  };
+  // A file whose clock collectives connect with the reference, and the lead that they took from it.
+  struct Proven {
+    std::size_t file;
     std::int64_t ahead_ns;
   };
 
@@ -397,7 +451,8 @@ class CollectiveAligner {
   std::vector<CommonTimes> times_;  // times of each file, on its clock before the alignment
   std::map<std::int64_t, std::vector<std::size_t>> files_of_;  // the files of a rank
   std::map<std::int64_t, std::vector<std::size_t>> runs_of_;   // the runs of a rank
-  std::map<std::size_t, Companion> companions_;
+  std::map<std::size_t, Companion> companions_;                // by file
+  std::map<std::int64_t, std::vector<Proven>> proven_;         // by rank
   std::vector<bool> is_run_placed_;  // the run has a rank of an island that came before
 };
 

@@ -56,6 +56,31 @@ std::set<std::string> groups_by_place(const std::vector<MarkedFile>& files) {
   return groups;
 }
 
+std::string seq_key(const Kind& kind) {
+  return fmt::format("{}\n{}", group_of(kind), kind.what);
+}
+
+// The Seq of a group goes on from cycle to cycle of a job. The result has the groups and kinds
+// whose numbers a rank has in two files, as those of a job that was started again.
+std::set<std::string> repeated_numbers(const std::vector<MarkedFile>& files) {
+  using Range = std::pair<std::int64_t, std::int64_t>;
+  std::map<std::pair<std::int64_t, std::string>, std::vector<Range>> ranges;
+  for (const MarkedFile& file : files)
+    for (const auto& [key, kind] : file.marks->kinds()) {
+      if (kind.side != Side::all || !kind.has_seq || kind.rounds.empty()) continue;
+      const auto [least, most] =
+          std::ranges::minmax(kind.rounds, {}, &CollectiveMarks::Round::number);
+      ranges[{file.rank, seq_key(kind)}].emplace_back(least.number, most.number);
+    }
+  std::set<std::string> repeated;
+  for (auto& [key, all] : ranges) {
+    std::ranges::sort(all);
+    for (std::size_t i = 1; i < all.size(); ++i)
+      if (all[i].first <= all[i - 1].second) repeated.insert(key.second);
+  }
+  return repeated;
+}
+
 struct Entry {
   std::int64_t number = 0;
   RoundPart part;
@@ -71,7 +96,7 @@ struct Parts {
 class RoundMatcher {
  public:
   explicit RoundMatcher(const std::vector<MarkedFile>& files)
-      : files_(files), by_place_(groups_by_place(files)) {}
+      : files_(files), by_place_(groups_by_place(files)), repeated_(repeated_numbers(files)) {}
 
   std::vector<CollectiveRound> run() {
     for (std::size_t file = 0; file < files_.size(); ++file) {
@@ -100,8 +125,10 @@ class RoundMatcher {
   // Returns nullopt for a message whose other end is not known.
   std::optional<std::string> key_of(std::size_t file, const Kind& kind) const {
     const std::string& cycle = files_[file].cycle;
-    if (kind.side == Side::all && kind.has_seq)
-      return fmt::format("{}\n{}\n{}", cycle, group_of(kind), kind.what);
+    if (kind.side == Side::all && kind.has_seq) {
+      const std::string own = seq_key(kind);
+      return repeated_.contains(own) ? fmt::format("{}\n{}", cycle, own) : own;
+    }
     if (kind.side == Side::all)
       return fmt::format("{}\n{}\n{}\n{}", cycle, group_of(kind), kind.what, kind.count);
     std::int64_t peer = kind.peer;
@@ -180,6 +207,7 @@ class RoundMatcher {
 
   const std::vector<MarkedFile>& files_;
   std::set<std::string> by_place_;
+  std::set<std::string> repeated_;
   std::map<std::string, Parts> parts_;
 };
 

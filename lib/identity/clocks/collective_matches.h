@@ -19,13 +19,13 @@ namespace traceloom {
 //   std::vector<CollectiveRound> rounds = match_rounds({{0, "", &marks0, &times0}, ...});
 //   fit_clocks(files, 0, middle_ns, rounds);
 //
-// Collectives are matched by group (name, description and ranks), kind and Seq. Without a Seq they
-// are matched by kind, size and order, in files with the same number of them. Messages are matched
+// Collectives are matched by group (name, description and ranks), kind and Seq, in files of one cycle
+// only where a rank has a Seq in several files. Without a Seq they are matched by kind, size and order, in files with the same number of them. Messages are matched
 // by order, from one rank to another.
 
 struct MarkedFile {
   std::int64_t rank = 0;
-  std::string cycle = {};  // only files of one cycle can share rounds
+  std::string cycle = {};  // only files of one cycle can share rounds whose numbers are repeated
   const CollectiveMarks* marks = nullptr;
   const TimeMap* times = nullptr;  // maps to the time of the rounds
   // That share a clock: only their collectives with a Seq count, those of one number as one.
