@@ -120,8 +120,9 @@ PageSide read_side(const std::string& name, const std::vector<Capture>& captures
   const PageTree tree = take_page_tree(run, kMostTreeNodes / 2);
   std::erase_if(other_files.of_kind,
                 [](const OtherFile& file) { return !is_memory_kind(file.kind); });
-  return make_page_side(run, std::move(side), tree,
-                        read_memory_files(other_files.of_kind, {reading.threads, true}));
+  MemoryReading memory{reading.threads, true};
+  memory.run = &run;
+  return make_page_side(run, std::move(side), tree, read_memory_files(other_files.of_kind, memory));
 }
 
 ExitCode write_comparison(const ReportCommand& command, const CaptureReading& reading) {

@@ -38,10 +38,7 @@ void append_parts(const Bubbles& found, ColumnsOf<Row>& columns) {
     columns.push_back({fmt::format("{}_share", to_string(part)), title, share, readers,
                        [part = part](const Row& of) { return of.share(part); }});
   columns.push_back({"bubble_share", "Bubble", share, &Row::bubble_share});
-  if (found.all.has_communication())
-    columns.push_back({"waiting_share", "Waiting", share, &Row::waiting_share});
-  else
-    columns.push_back({"waiting_share", "Waiting", share, programs, [](auto&) { return Cell(); }});
+  columns.push_back({"waiting_share", "Waiting", share, &Row::waiting_share});
 }
 
 Table stages_table(const Bubbles& found) {
@@ -153,7 +150,7 @@ std::string parts_line(const Bubbles& found) {
 }
 
 void note_unknown(const Bubbles& found, Report& report) {
-  if (!found.all.waiting_share())
+  if (found.all.has_communication() && !found.all.waiting_share())
     report.notes.push_back(fmt::format(
         "{} of the communication that no computing hides is in pieces of which the other "
         "ranks are not known: they move data or wait, so the waiting is not known",

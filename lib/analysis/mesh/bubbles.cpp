@@ -71,6 +71,7 @@ double PartTimes::bubble_share() const {
 
 std::optional<double> PartTimes::waiting_share() const {
   constexpr double kMostUnknown = 0.001;
+  if (!has_communication()) return std::nullopt;
   if (share(StepPart::collective_unknown) + share(StepPart::message_unknown) > kMostUnknown)
     return std::nullopt;
   return share(StepPart::collective_waiting) + share(StepPart::message_waiting) +

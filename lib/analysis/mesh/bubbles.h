@@ -50,8 +50,8 @@ struct PartTimes {
   bool has_communication() const;
   // The time that no device work but messages fills.
   double bubble_share() const;
-  // The time that better balance could save. It is not known if more than a thousandth of the steps
-  // is in communication that moves or waits.
+  // The time that better balance could save. There is none without communication, and it is not
+  // known if more than a thousandth of the steps is in communication that moves or waits.
   std::optional<double> waiting_share() const;
   // The share of the communication of which some rank is not known.
   double unknown_share() const;

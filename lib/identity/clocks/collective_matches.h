@@ -19,9 +19,10 @@ namespace traceloom {
 //   std::vector<CollectiveRound> rounds = match_rounds({{0, "", &marks0, &times0}, ...});
 //   fit_clocks(files, 0, middle_ns, rounds);
 //
-// Collectives are matched by group (name, description and ranks), kind and Seq, in files of one cycle
-// only where a rank has a Seq in several files. Without a Seq they are matched by kind, size and order, in files with the same number of them. Messages are matched
-// by order, from one rank to another.
+// Collectives are matched by group (name, description and ranks), kind and Seq; where a rank has a
+// Seq in several files, only in files of one cycle. Without a Seq they are matched by kind, size and
+// order, in files with the same number of them. Messages are matched by order, from one rank to
+// another.
 
 struct MarkedFile {
   std::int64_t rank = 0;

@@ -70,10 +70,12 @@ page.addFlame = (canvas) => {
   let boxes = [];
   let marked = 0;
   let command = '';  // of the rank that is shown
+  let missing = '';  // the rank of the address, if the page does not have its calls
   const showRank = (rank) => {
     const found = single?.ranks.find((one) => `${one.rank}` === rank);
     const nodes = found ? page.rankNodes(found.rows, single.names) : all;
     ranks.value = found ? rank : '';
+    missing = found || !/^\d+$/.test(rank) ? '' : rank;
     command = found ? found.command : '';
     tops = [nodes.filter((node) => node.depth === 0), page.invertNodes(nodes)];
     root = null;
@@ -118,7 +120,8 @@ page.addFlame = (canvas) => {
       context.fillStyle = '#1a1c1f';
       context.fillText(page.fitted(box.node.name, Math.floor((box.width - 8) / 6.4)), box.x + 4, box.y + height / 2, box.width - 7);
     });
-    if (boxes.length === 0) status.textContent = 'No such time in these traces.';
+    if (missing) status.textContent = `The page has no calls of rank ${missing} alone: trace-stats tree --rank ${missing} shows them. These are of all ranks.`;
+    else if (boxes.length === 0) status.textContent = `No such time ${ranks.value ? 'on this rank' : 'in these traces'}.`;
     else if (text !== '') {
       // A call within one that is found, too, counts with that one.
       const outer = (node) => { for (let at = node.parent; at; at = at.parent) if (isFound(at)) return false; return true; };
@@ -167,7 +170,7 @@ page.addFlame = (canvas) => {
     draw();
   });
   ranks.addEventListener('change', () => {
-    [page.place.rank, page.place.side] = [ranks.value, side];
+    [page.place.rank, page.place.side] = [ranks.value || undefined, side];
     showRank(ranks.value);
     draw();
     page.writeAddress();

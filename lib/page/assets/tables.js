@@ -114,10 +114,10 @@ page.linkTable = (table) => {
     link.href = href;
     cell.replaceChildren(depth, link);
   };
-  // A name, or else the words of the last column, stays in sight.
+  // A name stays in sight, and where there is none the words of the last column, on a phone.
   const kept = names.length > 0 ? names : table.classList.contains('data') ? [heads.length - 1] : [];
   for (const row of table.rows)
-    for (const column of kept) if (row.cells[column] && !row.cells[column].classList.contains('n')) row.cells[column].classList.add('name');
+    for (const column of kept) if (row.cells[column] && !row.cells[column].classList.contains('n')) row.cells[column].classList.add(names.length > 0 ? 'name' : 'words');
   for (const row of table.tBodies[0].rows) {
     const raw = (column) => column < 0 || !row.cells[column] ? '' : row.cells[column].dataset.v ?? row.cells[column].textContent;
     const ranks = /^\s*\d+\s*$/.test(raw(rank)) ? raw(rank).trim() : null;
