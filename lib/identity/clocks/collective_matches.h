@@ -20,8 +20,8 @@ namespace traceloom {
 //   fit_clocks(files, 0, middle_ns, rounds);
 //
 // Collectives are matched by group (name, description and ranks), kind and Seq; where a rank has a
-// Seq in several files, only in files of one cycle. Without a Seq they are matched by kind, size and
-// order, in files with the same number of them. Messages are matched by order, from one rank to
+// Seq in several files, only in files of one cycle. Without a Seq they are matched by kind, size
+// and order, in files with the same number of them. Messages are matched by order, from one rank to
 // another.
 
 struct MarkedFile {
