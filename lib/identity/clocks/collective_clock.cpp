@@ -276,18 +276,18 @@ class CollectiveAligner {
     return found == companions_.end() ? 0 : found->second.ahead_ns;
   }
 
+  // A merge says nothing of the clocks that its ranks had.
   void prove(std::size_t file) {
+    if (facts_[file].is_merged) return;
     const CollectiveEstimate estimate = clocks_[file].collectives.value_or(CollectiveEstimate());
-    for (const std::int64_t rank : ranks_of(file))
-      proven_[rank].push_back({file, estimate.is_used ? -estimate.shift_ns : 0});
+    proven_[facts_[file].rank].push_back({file, estimate.is_used ? -estimate.shift_ns : 0});
   }
 
   // A file of a rank that is proven is a better reference than one of a rank that is not, if its
   // clock is as good.
   void take_proven_reference(Island& island) const {
     const auto is_proven = [&](std::size_t file) {
-      return std::ranges::any_of(ranks_of(file),
-                                 [&](std::int64_t rank) { return proven_.contains(rank); });
+      return !facts_[file].is_merged && proven_.contains(facts_[file].rank);
     };
     const Standing best = standing_of(clocks_[island.files.front()]);
     for (std::size_t i = 0; i < island.files.size(); ++i) {
