@@ -332,7 +332,7 @@ class CollectiveAligner {
         clock.error_ns = own.error_ns;
         if (own.ahead_ns != 0 && clocks_[nearest->file].error_ns)
           clock.error_ns = saturating_add(*clocks_[nearest->file].error_ns,
-                                          2 * away_ns(*nearest) / 1'000'000 * kMaxDriftPpm);
+                                          2 * away_ns(*nearest) / 1'000'000 * kWorstDriftPpm);
         clock.worst_error_ns = clock.error_ns;
       }
   }
