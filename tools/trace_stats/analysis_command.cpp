@@ -103,11 +103,15 @@ void keep_table(std::vector<ReportTable>& tables, const std::string& key) {
   std::erase_if(tables, [&](const ReportTable& part) { return !wanted(part); });
 }
 
-// Applies --table, --sort, --top and --unit.
+// Applies --table, --sort, --top and --unit. The first table that has rows comes first.
 void arrange(Report& report, const Options& options) {
   if (!options.table.empty()) keep_table(report.tables, options.table);
   for (ReportTable& part : report.tables) part.table.show_in(options.unit);
   if (report.tables.empty()) return;
+  // CSV, --sort and --top use the first table, and people would see it without rows.
+  const auto found = std::ranges::find_if(
+      report.tables, [](const ReportTable& part) { return !part.table.rows().empty(); });
+  if (found != report.tables.end()) std::rotate(report.tables.begin(), found, found + 1);
   Table& table = report.tables.front().table;
   if (!options.sort.empty() && !table.sort_by(options.sort)) {
     std::vector<std::string> known;

@@ -483,10 +483,6 @@ Report memory_report(const Run& run, const MemoryFiles& files, const MemoryOptio
   report.tables.push_back({"host", "Counters of memory", std::move(host)});
   report.tables.push_back({"functions", "Memory stats of functions, means over ranks",
                            function_table(files.stats, options)});
-  // The first table that has rows comes first, because CSV, --sort and --top use the first table.
-  const auto found = std::ranges::find_if(
-      report.tables, [](const ReportTable& part) { return !part.table.rows().empty(); });
-  if (found != report.tables.end()) std::rotate(report.tables.begin(), found, found + 1);
   return report;
 }
 
