@@ -425,13 +425,12 @@ class Replay {
         if (const auto number =
                 whole_number<std::int64_t>(std::string_view(mark.name).substr(kStepName.size())))
           marks_.emplace(mark.at_ns, *number);
-    std::int64_t dumps = 0;
     for (const MemoryEntry& entry : entries_)
       if (entry.action == MemoryAction::snapshot && entry.at_ns != kNoTime)
-        dumps_.emplace(entry.at_ns, ++dumps);
+        dumps_.emplace(entry.at_ns, 0);
   }
 
-  // What is before the first dump is a step, too.
+  // The time before the first dump is a step, too.
   std::optional<TraceStep> step_at(StepSource source, std::int64_t at_ns) const {
     if (source == StepSource::trace) return trace_ ? trace_(at_ns) : std::nullopt;
     const auto& begins = source == StepSource::marks ? marks_ : dumps_;
@@ -506,10 +505,10 @@ class Replay {
   std::unordered_map<std::uint64_t, std::size_t> open_;  // by address
   std::map<std::uint64_t, Reserved> reserved_;           // by address
   std::map<std::int64_t, std::int64_t> marks_;           // begins of steps, and their numbers
-  std::map<std::int64_t, std::int64_t> dumps_;
-  bool completes_ = false;        // the history has completed frees
-  std::int64_t to_ns_ = kNoTime;  // the last time of an entry
-  std::int64_t part_ = -1;        // of the time of all, which the last point stands for
+  std::map<std::int64_t, std::int64_t> dumps_;           // likewise, without numbers
+  bool completes_ = false;                               // the history has completed frees
+  std::int64_t to_ns_ = kNoTime;                         // the last time of an entry
+  std::int64_t part_ = -1;  // of the time of all, which the last point stands for
   std::int32_t peak_ = kBefore;
   std::uint64_t pairs_ = 0;        // allocations whose alloc and free have stacks
   std::uint64_t equal_pairs_ = 0;  // and the same one

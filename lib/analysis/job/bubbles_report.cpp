@@ -162,8 +162,7 @@ std::string totals_json(const Bubbles& found) {
     json.member("step_ns", found.all.step_ns());
     json.member("compute_share", found.all.share(StepPart::compute));
     json.member("bubble_share", found.all.bubble_share());
-    json.member("waiting_share",
-                found.all.has_communication() ? found.all.waiting_share() : std::nullopt);
+    json.member("waiting_share", found.all.waiting_share());
     json.member("unknown_share", found.all.unknown_share());
   });
 }

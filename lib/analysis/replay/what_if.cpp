@@ -420,7 +420,7 @@ class GainMaker {
   std::int64_t scaled(std::int64_t ns) const {
     return static_cast<std::int64_t>(scale_ * static_cast<double>(ns));
   }
-  // Of all steps and ranks.
+  // Returns the sum over all steps and ranks.
   std::int64_t saved_ns(const std::vector<std::int64_t>& steps) const {
     return scaled(sum(base_) - sum(steps));
   }

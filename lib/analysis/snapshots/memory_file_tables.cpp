@@ -397,7 +397,7 @@ std::string oom_line(const Device& device) {
   return line + (holders.empty() ? "." : fmt::format(". Largest holders: {}.", holders));
 }
 
-// Of all snapshots of a device its highest peak counts.
+// The highest peak of all snapshots of a device counts.
 std::int64_t median_peak(const Devices& all) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> highest;
   for (const Device& device : all) {

@@ -46,7 +46,7 @@ void add_matched(const Collective& what, bool lacks_ranks, std::vector<RankExcha
   }
 }
 
-// Those of a coarse time line are not matched.
+// Collectives of a coarse time line are not matched.
 void add_operations(const Run& run, const RankEvents& events, RankExchanges& rank) {
   events.for_each_mark([&](const MarkedSpan& span) {
     if (span.mark != SpanMark::operation) return;
