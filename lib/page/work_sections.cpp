@@ -210,53 +210,49 @@ void add_steps(const PageRun& page, std::int64_t rank, Curve& curve) {
   }
 }
 
-RankedCurve curve_of(const PageRun& page, const SnapshotCurve& device) {
-  const RankClock clock(page.run, device.rank, device.points.front().at_ns,
-                        device.points.back().at_ns);
-  const MemoryAnswer& highest = *device.highest;
-  Curve curve{.title = fmt::format("rank {} GPU {}", device.rank, device.device),
-              .words = "peak " + bytes_words(highest.peak.requested),
-              .has_steps = true};
-  for (const HistoryPoint& point : device.points) {
-    curve.points.push_back({clock.at(point.at_ns), static_cast<double>(point.allocated)});
-    curve.second.push_back({clock.at(point.at_ns), static_cast<double>(point.reserved)});
+Curve memory_curve(std::string title, const std::vector<MemoryPoint>& points) {
+  Curve curve{.title = std::move(title), .has_steps = true};
+  for (const MemoryPoint& point : points) {
+    curve.points.push_back({point.at_ns, static_cast<double>(point.allocated)});
+    if (point.reserved != kNotGiven)
+      curve.second.push_back({point.at_ns, static_cast<double>(point.reserved)});
   }
-  if (highest.peak_step) curve.words += fmt::format(" in step {}", *highest.peak_step);
-  if (highest.peak_at_ns) curve.mark_ns = clock.at(*highest.peak_at_ns);
-  for (const std::int64_t ns : device.ooms_ns) curve.failed_ns.push_back(clock.at(ns));
   curve.points = thinned(curve.points);
   curve.second = thinned(curve.second);
-  if (clock.is_known()) add_steps(page, device.rank, curve);
-  return {static_cast<double>(highest.peak.requested), std::move(curve)};
+  return curve;
+}
+
+RankedCurve curve_of(const PageRun& page, const FileCurve& of) {
+  std::string title =
+      of.device ? fmt::format("rank {} GPU {}", of.rank, *of.device) : std::string(of.category);
+  RankedCurve ranked{static_cast<double>(of.peak_bytes), memory_curve(std::move(title), of.points)};
+  Curve& curve = ranked.curve;
+  curve.words = of.device ? "peak " + bytes_words(of.peak_bytes)
+                          : bytes_words(of.peak_bytes) + " at the peak";
+  if (of.peak_step) curve.words += fmt::format(" in step {}", *of.peak_step);
+  curve.mark_ns = of.peak_at_ns;
+  curve.failed_ns = of.ooms_ns;
+  if (of.has_clock) add_steps(page, of.rank, curve);
+  return ranked;
 }
 
 // The categories of the rank whose memory timeline has the highest peak, on one scale.
-void write_category_curves(HtmlWriter& html, const PageRun& page) {
+void write_category_curves(HtmlWriter& html, const PageRun& page,
+                           const std::vector<FileCurve>& of_files) {
   const std::vector<const RankedTimeline*> all = highest_timelines(page.memory);
   const auto highest = std::ranges::max_element(
       all, {}, [](const RankedTimeline* one) { return one->timeline.peak; });
-  if (highest == all.end() || (*highest)->timeline.curve.empty()) return;
-  const MemoryTimeline& timeline = (*highest)->timeline;
-  const std::int64_t rank = (*highest)->rank;
-  const RankClock clock(page.run, rank, timeline.curve.front().at_ns, timeline.curve.back().at_ns);
+  const std::int64_t rank = highest == all.end() ? kNoId : (*highest)->rank;
   std::vector<RankedCurve> curves;
   double top = 0;
-  for (std::size_t i = 0; i < kTimelineCategoryCount; ++i) {
-    std::int64_t most = 0;
-    Curve curve{.title = std::string(kTimelineCategories[i]),
-                .words = bytes_words(timeline.at_peak[i]) + " at the peak",
-                .has_steps = true};
-    for (const TimelinePoint& point : timeline.curve) {
-      curve.points.push_back({clock.at(point.at_ns), static_cast<double>(point.bytes[i])});
-      most = std::max(most, point.bytes[i]);
-    }
-    if (most <= 0) continue;
-    if (timeline.peak_at_ns) curve.mark_ns = clock.at(*timeline.peak_at_ns);
-    curve.points = thinned(curve.points);
-    if (clock.is_known()) add_steps(page, rank, curve);
-    curves.push_back({static_cast<double>(most), std::move(curve)});
-    top = std::max(top, curves.back().weight);
+  for (const FileCurve& of : of_files) {
+    if (of.device || of.rank != rank) continue;
+    RankedCurve& one = curves.emplace_back(curve_of(page, of));
+    for (const MemoryPoint& point : of.points)
+      one.weight = std::max(one.weight, static_cast<double>(point.allocated));
+    top = std::max(top, one.weight);
   }
+  if (curves.empty()) return;
   for (RankedCurve& one : curves) one.curve.top = top;
   html.element("h3", fmt::format("Memory by category, of rank {}{}", rank,
                                  all.size() > 1 ? ", which has the highest peak" : ""));
@@ -269,10 +265,11 @@ void write_category_curves(HtmlWriter& html, const PageRun& page) {
   write_curves(html, std::move(curves));
 }
 
-void write_snapshot_curves(HtmlWriter& html, const PageRun& page) {
+void write_snapshot_curves(HtmlWriter& html, const PageRun& page,
+                           const std::vector<FileCurve>& of_files) {
   std::vector<RankedCurve> curves;
-  for (const SnapshotCurve& device : curves_of(page.memory))
-    curves.push_back(curve_of(page, device));
+  for (const FileCurve& of : of_files)
+    if (of.device) curves.push_back(curve_of(page, of));
   if (curves.empty()) return;
   html.element("h3", curves.size() > kMostCurves
                          ? fmt::format("Allocator snapshots of the {} devices of {} with the "
@@ -289,18 +286,12 @@ void write_snapshot_curves(HtmlWriter& html, const PageRun& page) {
 
 RankedCurve curve_of(const DeviceMemory& device) {
   const std::int64_t peak = device.peak().allocated;
-  Curve curve{
-      .title = fmt::format("rank {} {}", device.rank, device.name()),
-      .words = "peak " + format_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(peak, 0))),
-      .has_steps = true};
-  for (const MemoryPoint& point : device.curve) {
-    curve.points.push_back({point.at_ns, static_cast<double>(point.allocated)});
-    if (point.reserved != kNotGiven)
-      curve.second.push_back({point.at_ns, static_cast<double>(point.reserved)});
-  }
-  curve.points = thinned(curve.points);
-  curve.second = thinned(curve.second);
-  return {static_cast<double>(peak), std::move(curve)};
+  RankedCurve ranked{
+      static_cast<double>(peak),
+      memory_curve(fmt::format("rank {} {}", device.rank, device.name()), device.curve)};
+  ranked.curve.words =
+      "peak " + format_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(peak, 0)));
+  return ranked;
 }
 
 void write_device_curves(HtmlWriter& html, const PageRun& page) {
@@ -376,8 +367,9 @@ void write_memory_section(HtmlWriter& html, const PageRun& page) {
   const Report memory = memory_report(page.run, page.memory, {});
   if (!page.memory.is_empty())
     for (const std::string& line : memory.headline) html.element("p", line);
-  write_snapshot_curves(html, page);
-  write_category_curves(html, page);
+  const std::vector<FileCurve> of_files = file_curves(page.run, page.memory);
+  write_snapshot_curves(html, page, of_files);
+  write_category_curves(html, page, of_files);
   write_device_curves(html, page);
   write_host_curves(html, page);
   write_tables(html, page, memory, "Memory by device", 40);

@@ -240,66 +240,44 @@ Table device_table(const std::vector<DeviceMemory>& devices) {
   return make_table(devices, columns);
 }
 
-// A curve of a device, of a snapshot of it, or of a category of a memory timeline.
-struct CurveOf {
-  std::int64_t rank = 0;
-  std::string device;
-  std::string_view category;
-  std::vector<MemoryPoint> points;
-};
-
-std::vector<CurveOf> all_curves(const Run& run, const MemoryFiles& files,
-                                const std::vector<DeviceMemory>& devices, Report& report) {
+void note_clocks(const Run& run, const std::vector<FileCurve>& curves, Report& report) {
   std::set<std::int64_t> off;
-  const auto clock_of = [&](std::int64_t rank, std::int64_t from_ns, std::int64_t to_ns) {
-    RankClock clock(run, rank, from_ns, to_ns);
-    if (!run.files.empty() && !clock.is_known()) off.insert(rank);
-    return clock;
-  };
-  std::vector<CurveOf> curves;
-  for (const DeviceMemory& device : devices)
-    curves.push_back({device.rank, device.name(), "", device.curve});
-  for (const SnapshotCurve& of : curves_of(files)) {
-    const RankClock clock = clock_of(of.rank, of.points.front().at_ns, of.points.back().at_ns);
-    CurveOf& curve = curves.emplace_back(CurveOf{of.rank, fmt::format("GPU{}", of.device), "", {}});
-    for (const HistoryPoint& point : of.points)
-      curve.points.push_back({clock.at(point.at_ns), point.allocated, point.reserved});
-  }
-  for (const RankedTimeline* const of : highest_timelines(files)) {
-    const std::vector<TimelinePoint>& points = of->timeline.curve;
-    if (points.empty()) continue;
-    const RankClock clock = clock_of(of->rank, points.front().at_ns, points.back().at_ns);
-    for (std::size_t i = 0; i < kTimelineCategoryCount; ++i) {
-      if (std::ranges::all_of(points, [&](auto& point) { return point.bytes[i] <= 0; })) continue;
-      CurveOf& curve = curves.emplace_back(CurveOf{of->rank, "", kTimelineCategories[i], {}});
-      for (const TimelinePoint& point : points)
-        curve.points.push_back({clock.at(point.at_ns), point.bytes[i]});
-    }
-  }
+  for (const FileCurve& curve : curves)
+    if (!run.files.empty() && !curve.has_clock) off.insert(curve.rank);
   RankNotes notes;
   for (const std::int64_t rank : off)
     notes.add(rank,
               "no trace of the rank is on the clock of its files about memory: their curves begin "
               "at 0, and are not in steps");
   notes.append_to(report);
-  return curves;
 }
 
-Table curve_table(const std::vector<CurveOf>& curves, std::size_t parts) {
+Table curve_table(const std::vector<DeviceMemory>& devices, const std::vector<FileCurve>& curves,
+                  std::size_t parts) {
+  struct Row {
+    std::int64_t rank;
+    std::string device;
+    std::string_view category;
+    MemoryPoint point;
+  };
   using enum ColumnKind;
-  using Row = std::pair<const CurveOf&, MemoryPoint>;
   const ColumnsOf<Row> columns{
-      {"rank", "Rank", count, [](auto& of) { return of.first.rank; }},
-      {"device", "Device", text, [](auto& of) { return text_or_nothing(of.first.device); }},
-      {"category", "Category", text, [](auto& of) { return text_or_nothing(of.first.category); }},
-      {"at_ns", "From", duration, [](auto& of) { return of.second.at_ns; }},
-      {"allocated_bytes", "Allocated", bytes, [](auto& of) { return of.second.allocated; }},
-      {"reserved_bytes", "Reserved", bytes, [](auto& of) { return told(of.second.reserved); }},
+      {"rank", "Rank", count, &Row::rank},
+      {"device", "Device", text, text_of(&Row::device)},
+      {"category", "Category", text, text_of(&Row::category)},
+      {"at_ns", "From", duration, [](auto& of) { return of.point.at_ns; }},
+      {"allocated_bytes", "Allocated", bytes, [](auto& of) { return of.point.allocated; }},
+      {"reserved_bytes", "Reserved", bytes, [](auto& of) { return told(of.point.reserved); }},
   };
   Table table = empty_table(columns);
-  for (const CurveOf& curve : curves)
+  for (const DeviceMemory& device : devices)
+    for (const MemoryPoint& point : highest_points(device.curve, parts))
+      add_row(table, columns, {device.rank, device.name(), "", point});
+  for (const FileCurve& curve : curves)
     for (const MemoryPoint& point : highest_points(curve.points, parts))
-      add_row(table, columns, {curve, point});
+      add_row(table, columns,
+              {curve.rank, curve.device ? fmt::format("GPU{}", *curve.device) : "", curve.category,
+               point});
   return table;
 }
 
@@ -476,10 +454,11 @@ Report memory_report(const Run& run, const MemoryFiles& files, const MemoryOptio
       {"peak", "Who had allocated what was there at the peak", peak_table(by_device, options)});
   report.tables.push_back(
       {"unfreed", "Who allocated what was never freed", unfreed_table(by_device, options)});
-  const std::vector<CurveOf> curves = all_curves(run, files, devices, report);
+  const std::vector<FileCurve> curves = file_curves(run, files);
+  note_clocks(run, curves, report);
   if (options.curve > 0)
     report.tables.push_back({"curve", "Curves: the highest from each moment to the next",
-                             curve_table(curves, options.curve)});
+                             curve_table(devices, curves, options.curve)});
   report.tables.push_back({"host", "Counters of memory", std::move(host)});
   report.tables.push_back({"functions", "Memory stats of functions, means over ranks",
                            function_table(files.stats, options)});

@@ -173,6 +173,37 @@ std::vector<const RankedTimeline*> highest_timelines(const MemoryFiles& files) {
   return all;
 }
 
+std::vector<FileCurve> file_curves(const Run& run, const MemoryFiles& files) {
+  std::vector<FileCurve> curves;
+  for (const SnapshotCurve& of : curves_of(files)) {
+    const RankClock clock(run, of.rank, of.points.front().at_ns, of.points.back().at_ns);
+    FileCurve& curve = curves.emplace_back(FileCurve{of.rank, of.device});
+    for (const HistoryPoint& point : of.points)
+      curve.points.push_back({clock.at(point.at_ns), point.allocated, point.reserved});
+    curve.peak_bytes = of.highest->peak.requested;
+    curve.peak_step = of.highest->peak_step;
+    if (of.highest->peak_at_ns) curve.peak_at_ns = clock.at(*of.highest->peak_at_ns);
+    for (const std::int64_t ns : of.ooms_ns) curve.ooms_ns.push_back(clock.at(ns));
+    curve.has_clock = clock.is_known();
+  }
+  for (const RankedTimeline* const of : highest_timelines(files)) {
+    const std::vector<TimelinePoint>& points = of->timeline.curve;
+    if (points.empty()) continue;
+    const RankClock clock(run, of->rank, points.front().at_ns, points.back().at_ns);
+    for (std::size_t i = 0; i < kTimelineCategoryCount; ++i) {
+      if (std::ranges::all_of(points, [&](auto& point) { return point.bytes[i] <= 0; })) continue;
+      FileCurve& curve =
+          curves.emplace_back(FileCurve{of->rank, std::nullopt, kTimelineCategories[i]});
+      for (const TimelinePoint& point : points)
+        curve.points.push_back({clock.at(point.at_ns), point.bytes[i]});
+      curve.peak_bytes = of->timeline.at_peak[i];
+      if (of->timeline.peak_at_ns) curve.peak_at_ns = clock.at(*of->timeline.peak_at_ns);
+      curve.has_clock = clock.is_known();
+    }
+  }
+  return curves;
+}
+
 MemoryFiles read_memory_files(const std::vector<OtherFile>& found, const MemoryReading& reading) {
   std::vector<OtherFile> files;
   MemoryFiles all;

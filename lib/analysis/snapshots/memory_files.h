@@ -4,6 +4,7 @@
 //   for (const SnapshotFile& snapshot : files.snapshots) use(snapshot.rank, snapshot.devices);
 #pragma once
 
+#include "analysis/memory/device_memory.h"
 #include "analysis/memory/memory_stats.h"
 #include "analysis/report.h"
 #include "clock/time_map.h"
@@ -83,7 +84,7 @@ struct MemoryFiles {
   }
 };
 
-// RankClock: the clock and the steps of a run for the Unix times of a rank's files about memory.
+// RankClock: the clock of a run for the Unix times of a rank's files about memory.
 //
 //   const RankClock clock(run, snapshot.rank, from_ns, to_ns);
 //   for (const HistoryPoint& point : points) draw(clock.at(point.at_ns));
@@ -103,6 +104,22 @@ class RankClock {
   bool is_known_;
 };
 
+// FileCurve: what files about memory say over time, on the clock of the run: a device by its
+// snapshots, or a category by the highest memory timeline of its rank.
+//
+//   for (const FileCurve& curve : file_curves(run, files)) draw(curve.rank, curve.points);
+struct FileCurve {
+  std::int64_t rank = 0;
+  std::optional<std::int64_t> device = {};  // absent for a category
+  std::string_view category = {};
+  std::vector<MemoryPoint> points = {};
+  std::int64_t peak_bytes = 0;  // requested of the device; of the category at the peak of all
+  std::optional<std::int64_t> peak_step = {};
+  std::optional<std::int64_t> peak_at_ns = {};
+  std::vector<std::int64_t> ooms_ns = {};
+  bool has_clock = false;  // false if time counts from the first point (RankClock)
+};
+
 struct MemoryReading {
   unsigned threads = 1;  // files that are read at once; 0: as many as there are cores
   bool keep_going = false;
@@ -115,6 +132,9 @@ std::vector<SnapshotCurve> curves_of(const MemoryFiles& files);
 
 // Returns the memory timeline with the highest peak of each rank, which may have it in two formats.
 std::vector<const RankedTimeline*> highest_timelines(const MemoryFiles& files);
+
+// Leaves out categories that never have bytes. The devices come first; the files must outlive them.
+std::vector<FileCurve> file_curves(const Run& run, const MemoryFiles& files);
 
 // Throws Error for the first file that cannot be read, unless it keeps going.
 MemoryFiles read_memory_files(const std::vector<OtherFile>& files, const MemoryReading& reading);
