@@ -74,8 +74,8 @@ struct MemoryTimeline {
   std::int64_t peak = 0;
   std::optional<std::int64_t> peak_at_ns;  // absent before the first event
   std::array<std::int64_t, kTimelineCategoryCount> at_peak{};
-  // It has at most kMostTimelinePoints, by time: of each part of the rows, the first moment with the
-  // highest bytes of each category in the part, and the last moment.
+  // It has at most kMostTimelinePoints, by time: of each part of the rows, the first moment with
+  // the highest bytes of each category in the part, and the last moment.
   std::vector<TimelinePoint> curve;
   std::int64_t end = 0;
   std::array<std::int64_t, kTimelineCategoryCount> at_end{};

@@ -41,13 +41,16 @@ OwnClocks clocks_of(const Run& run, std::int64_t rank) {
 StepAt steps_of(const Run& run, std::int64_t rank) {
   const auto events = std::ranges::find(run.ranks, rank, &RankEvents::rank);
   if (events == run.ranks.end()) return {};
-  return [clocks = clocks_of(run, rank),
-          steps = StepsByTime(events->steps)](std::int64_t unix_ns) -> std::optional<TraceStep> {
+  StepsByTime steps(events->steps);
+  const Step* const last = steps.begun_at(std::numeric_limits<std::int64_t>::max());
+  if (last == nullptr) return {};
+  const std::int64_t end_ns = std::max(last->time.from_ns, last->time.to_ns);
+  return [clocks = clocks_of(run, rank), steps = std::move(steps),
+          end_ns](std::int64_t unix_ns) -> std::optional<TraceStep> {
     const std::optional<std::int64_t> ns = clocks.at(unix_ns);
-    const Step* const step = ns ? steps.begun_at(*ns) : nullptr;
-    const Step* const last = steps.begun_at(std::numeric_limits<std::int64_t>::max());
-    if (step == nullptr || (step == last && *ns >= step->time.to_ns)) return std::nullopt;
-    return TraceStep{step->number, step->time.from_ns};
+    const Step* const step = ns && *ns < end_ns ? steps.begun_at(*ns) : nullptr;
+    return step == nullptr ? std::nullopt
+                           : std::optional(TraceStep{step->number, step->time.from_ns});
   };
 }
 
@@ -225,14 +228,15 @@ MemoryFiles read_memory_files(const std::vector<OtherFile>& found, const MemoryR
         fmt::format("{} without a rank in the name: it is the place in the list; "
                     "RANK=FILE says it",
                     count_of(guessed, "file")));
-  std::vector<StepAt> steps(files.size());
-  if (reading.run != nullptr)
-    for (std::size_t i = 0; i < files.size(); ++i)
-      steps[i] = steps_of(*reading.run, *files[i].forced_rank);
+  std::map<std::int64_t, StepAt> steps;  // by rank, which may have many of both
+  for (const OtherFile& file : files)
+    if (const auto [at, is_new] = steps.try_emplace(*file.forced_rank);
+        is_new && reading.run != nullptr)
+      at->second = steps_of(*reading.run, *file.forced_rank);
   std::vector<ReadFile> read(files.size());
   for_each_parallel(files.size(), reading.threads, [&](std::size_t i) {
     try {
-      read_one(files[i], steps[i], read[i].files);
+      read_one(files[i], steps.at(*files[i].forced_rank), read[i].files);
     } catch (...) {
       read[i].error = std::current_exception();
     }
