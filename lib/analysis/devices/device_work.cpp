@@ -6,6 +6,8 @@
 #include "run/impossible_work.h"
 #include "run/steps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
