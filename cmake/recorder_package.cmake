@@ -6,8 +6,8 @@
 #   target_link_libraries(train PRIVATE Traceloom::node_merge)   # with the recorder
 #
 # There are two libraries because the recorder runs inside a training and must not require TBB and RE2 if nothing is
-# merged there. Both consist of the normal modules: all code is position-independent and hides its names, except those
-# of an interface (`#pragma GCC visibility`, and the headers below).
+# merged there. Both consist of the normal modules, and export the functions for C alone: C++ is inline calls of them, so
+# that a program may have another standard library, or form of std::string, than they have.
 include(CMakePackageConfigHelpers)
 
 # shared_library(NAME FILE FOLDER LIBRARY...): Traceloom::NAME, libFILE.so, with all rooms of FOLDER and what these
@@ -27,7 +27,8 @@ function(shared_library name file folder)
     OUTPUT_NAME ${file} EXPORT_NAME ${name} LINKER_LANGUAGE CXX
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
   target_link_libraries(${target} PRIVATE trace_options ${ARGN} Threads::Threads)
-  target_link_options(${target} PRIVATE LINKER:--as-needed)
+  target_link_options(${target} PRIVATE LINKER:--as-needed LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
   # What a sanitizer calls is in the program, where clang has compiled it.
   if(NOT TRACELOOM_SANITIZE)
     target_link_options(${target} PRIVATE LINKER:--no-undefined)
@@ -43,19 +44,19 @@ target_link_options(traceloom_recorder_library PRIVATE LINKER:-z,nodelete)
 target_compile_features(traceloom_recorder_library INTERFACE cxx_std_17)
 
 shared_library(node_merge traceloom_node_merge node_merge traceloom::merge traceloom::output)
-# What it uses of the recorder comes from the other library, but for these two, which that does not show.
-target_sources(traceloom_node_merge_library PRIVATE record/support/process_support.cpp record/files/trace_file.cpp)
+# What it uses of the recorder comes from the other library, but for these, which that does not show.
+target_sources(traceloom_node_merge_library PRIVATE record/support/process_support.cpp record/files/trace_file.cpp
+               record/names/session_place.cpp record/names/name_template.cpp record/names/run_place.cpp)
 target_include_directories(traceloom_node_merge_library PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(traceloom_node_merge_library PRIVATE fmt::fmt PUBLIC traceloom_recorder_library)
-target_compile_features(traceloom_node_merge_library INTERFACE cxx_std_20)
+target_compile_features(traceloom_node_merge_library INTERFACE cxx_std_17)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Traceloom)
 set(header_folder ${CMAKE_INSTALL_INCLUDEDIR}/traceloom)
-# install_header(FILE [TEXT BY]): FILE below traceloom/ in the folder of its name, whatever room it is in
-# here: "record/names/schedule.h" is installed as "record/schedule.h", and its own includes say so.
+# install_header(FILE [TEXT BY]): FILE below traceloom/ in the folder of its name. The headers for C lie above.
 function(install_header file)
   file(READ ${file} text)
-  string(REGEX REPLACE "#include \"record/[a-z]+/" "#include \"record/" text "${text}")
+  string(REGEX REPLACE "#include \"[a-z_]+/(traceloom[a-z_]*.h)\"" "#include <\\1>" text "${text}")
   if(ARGC GREATER 1)
     string(REPLACE ${ARGN} text "${text}")
   endif()
@@ -69,22 +70,18 @@ endfunction()
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/recorder.h DESTINATION ${header_folder})
 # recorder.h finds its parts next to itself: <traceloom/recorder.h> needs one -I, or none below /usr/local, and no
 # "record/session.h" of the program is taken for ours.
-foreach(header IN ITEMS recorder position slots marker timed_range session)
+# What few programs need besides recorder.h: schedules, the host, memory.
+foreach(header IN ITEMS recorder position slots marker timed_range session trace_handler schedule host_recorder
+                        memory_scope)
   install_header(record/${header}.h "#include \"record/" "#include \"")
-endforeach()
-# What few programs need besides recorder.h: schedules, names of files, the host. These are C++20 and find each other
-# by "record/".
-foreach(header IN ITEMS trace_handler names/name_template names/run_place names/schedule names/trace_folder
-                        host/host_recorder host/memory_scope host/proc)
-  install_header(record/${header}.h)
 endforeach()
 install_header(node_merge/node_merger.h)
 # Those for C lie side by side, for a makefile with one -I; here headers are found by their module.
 file(READ node_merge/traceloom_node_merge.h node_merge_header)
-string(REPLACE "\"record/c/traceloom.h\"" "\"traceloom.h\"" node_merge_header "${node_merge_header}")
+string(REPLACE "\"record/traceloom.h\"" "\"traceloom.h\"" node_merge_header "${node_merge_header}")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/traceloom_node_merge.h CONTENT "${node_merge_header}" @ONLY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS node_merge/traceloom_node_merge.h)
-install(FILES record/c/traceloom.h ${PROJECT_BINARY_DIR}/include/traceloom_node_merge.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES record/traceloom.h ${PROJECT_BINARY_DIR}/include/traceloom_node_merge.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT TraceloomTargets NAMESPACE Traceloom:: DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TraceloomConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/TraceloomConfig.cmake ${PROJECT_BINARY_DIR}/TraceloomConfigVersion.cmake

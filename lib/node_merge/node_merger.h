@@ -19,15 +19,15 @@
 // instead.
 #pragma once
 
-#include "record/names/name_template.h"
-#include "record/recorder.h"
+#include "node_merge/traceloom_node_merge.h"
+#include "record/session.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
-
-#pragma GCC visibility push(default)  // the shared library exports this
+#include <utility>
 
 namespace traceloom {
 
@@ -43,7 +43,7 @@ struct NodeMerge {
 
 struct NodeMergeOptions {
   // The folder of the merged trace, with the placeholders that are known from the start
-  // (name_template.h). "" means the folder of the traces. Commands that read that folder leave out
+  // (traceloom.h). "" means the folder of the traces. Commands that read that folder leave out
   // a merge that lies next to the traces it was made of.
   std::string folder = {};
   // The name of the merged trace, with the placeholders of names of traces. If it has no place of
@@ -51,8 +51,8 @@ struct NodeMergeOptions {
   // either has it or is as it was before. If a file of that name exists before the first cycle, the
   // trace gets a number, or with Options::overwrite replaces the file. A name that ends in .gz is
   // compressed.
-  std::string file_name = std::string(record::kDefaultMergedName);  // "node{node_rank}.json"
-  std::string run_name = {};  // for {run_name}; "": default_run_name()
+  std::string file_name = "node{node_rank}.json";
+  std::string run_name = {};  // for {run_name}; "": that of the environment
   int gzip_level = 1;         // 0 to 9
   // The number of threads that merge. 1 is the background thread alone. With more, TBB starts
   // threads; a process that was forked from one with such threads must not ask for more.
@@ -63,43 +63,94 @@ struct NodeMergeOptions {
   std::function<void(const NodeMerge&)> on_merged = {};
 };
 
+namespace detail {
+
+// The options of a merger as C takes them; callbacks use this copy of them.
+class MergeOptionsForC {
+ public:
+  explicit MergeOptionsForC(NodeMergeOptions from) : own_(std::move(from)) {
+    if (!own_.folder.empty()) all_.folder = own_.folder.c_str();
+    if (!own_.run_name.empty()) all_.run_name = own_.run_name.c_str();
+    all_.file_name = own_.file_name.c_str();
+    all_.gzip_level = own_.gzip_level;
+    all_.threads = own_.threads;
+    all_.patience_ms = own_.patience_ms;
+    all_.on_merged_arg = this;
+    if (own_.on_merged)
+      all_.on_merged = [](void* self, const traceloom_merged_trace* trace) {
+        static_cast<MergeOptionsForC*>(self)->own_.on_merged(
+            {trace->cycle, *trace->at, trace->path, trace->events, trace->ranks, trace->problem});
+      };
+  }
+  MergeOptionsForC(const MergeOptionsForC&) = delete;
+  MergeOptionsForC& operator=(const MergeOptionsForC&) = delete;
+
+  const traceloom_node_merge_options* get() const { return &all_; }
+
+ private:
+  NodeMergeOptions own_;
+  traceloom_node_merge_options all_ = TRACELOOM_NODE_MERGE_OPTIONS_INIT;
+};
+
+inline void check(const traceloom_node_merge_options* merge, const traceloom_options* session) {
+  if (traceloom_node_merge_check(merge, session) != 0)
+    throw std::invalid_argument(traceloom_last_error());
+}
+
+}  // namespace detail
+
 // Throws std::invalid_argument if the session writes no traces or does not say its ranks, and if an
 // archive (.tar) would have to grow.
-void check_node_merge(const NodeMergeOptions& options, const record::Options& session);
+inline void check_node_merge(const NodeMergeOptions& options, const record::Options& session) {
+  detail::check(detail::MergeOptionsForC(options).get(),
+                &record::detail::OptionsForC(session).get());
+}
 
-// One thread at a time may use a merger; only note() may be called by any thread.
+// One thread at a time may use a merger.
 class NodeMerger {
  public:
-  // Sets `session.on_saved` to call note() after the callback that was there. Make the merger
+  // Sets `session.on_saved` to note each trace after the callback that was there. Make the merger
   // before the session, so that with the session's barrier no rank saves a trace before all have a
   // merger. The merger must outlive the session. It also merges traces that the session deletes
-  // (num_traces_to_keep) or replaces.
-  NodeMerger(NodeMergeOptions options, record::Options& session);
-  ~NodeMerger();  // calls close()
+  // (num_traces_to_keep) or replaces. Throws as check_node_merge() does, and std::runtime_error if
+  // the notes of the ranks cannot be written.
+  NodeMerger(NodeMergeOptions options, record::Options& session)
+      : options_(std::make_unique<detail::MergeOptionsForC>(std::move(options))) {
+    record::detail::OptionsForC for_c(session);
+    detail::check(options_->get(), &for_c.get());
+    traceloom_options& all = for_c.get();
+    all.on_saved_trace = nullptr;  // it is called here
+    merger_ = traceloom_node_merger_open(options_->get(), &all);
+    if (merger_ == nullptr) throw std::runtime_error(traceloom_last_error());
+    session.on_saved = [note = all.on_saved_trace, merger = all.on_saved_trace_arg,
+                        before = std::move(session.on_saved)](const record::SavedTrace& saved) {
+      const traceloom_saved_trace trace{sizeof trace, &saved.position, saved.path.c_str(),
+                                        saved.events, saved.dropped};
+      // The note is written even if the callback throws; otherwise this rank would be a cycle
+      // behind the others from now on.
+      try {
+        if (before) before(saved);
+      } catch (...) {
+        note(merger, &trace);
+        throw;
+      }
+      note(merger, &trace);
+    };
+  }
+  ~NodeMerger() { close(); }
   NodeMerger(const NodeMerger&) = delete;
   NodeMerger& operator=(const NodeMerger&) = delete;
 
-  // Notes that this rank has saved the trace of the next cycle. Throws std::runtime_error if the
-  // note cannot be written.
-  void note(const record::SavedTrace& trace);
-
   // Ends the merge. On the first rank it waits until all cycles that this rank has noted are
   // merged. A trace that a rank no longer saves (the rank has closed, or died, or takes longer than
-  // patience_ms) is left out and reported. Later calls do nothing, nor does a call in the child of
-  // a fork(). When the process exits, a merger that is still open is closed after the session, with
-  // 5 s of patience at most.
-  void close();
-  // Returns true within a call of on_merged, where close() does nothing and the destructor must not
-  // be called.
-  bool is_calling() const;
+  // patience_ms) is left out and reported. Later calls do nothing, nor does a call in on_merged,
+  // where the merger must not be destroyed, or in the child of a fork(). When the process exits, a
+  // merger that is still open is closed after the session, with 5 s of patience at most.
+  void close() { traceloom_node_merger_close(merger_); }
 
  private:
-  class Trace;
-  class Node;
-  struct OpenNodes;
-  std::shared_ptr<Node> node_;  // shared with the handler of the exit
+  std::unique_ptr<detail::MergeOptionsForC> options_;
+  traceloom_node_merger* merger_ = nullptr;
 };
 
 }  // namespace traceloom
-
-#pragma GCC visibility pop

@@ -15,7 +15,7 @@
 #ifndef TRACELOOM_NODE_MERGE_H
 #define TRACELOOM_NODE_MERGE_H
 
-#include "record/c/traceloom.h"
+#include "record/traceloom.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,23 +45,28 @@ typedef struct traceloom_node_merge_options {
   const char* folder; /* for the merged trace, with placeholders; NULL: that of the traces */
   const char*
       file_name;    /* with {epoch} or {batch} in it one a cycle; NULL: "node{node_rank}.json" */
-  int gzip_level;   /* for names that end in .gz; 0 means 1 */
+  int gzip_level;   /* 0 to 9, for names that end in .gz */
   uint32_t threads; /* 1: the background thread alone */
   uint32_t patience_ms; /* time that closing waits for ranks at work */
   /* Called in the background thread, and only on the first rank of a node. */
   void (*on_merged)(void* arg, const traceloom_merged_trace* trace);
   void* on_merged_arg;
+  const char* run_name; /* for {run_name}; NULL: that of the environment */
 } traceloom_node_merge_options;
 #define TRACELOOM_NODE_MERGE_OPTIONS_INIT \
-  { sizeof(traceloom_node_merge_options), NULL, NULL, 1, 1, 60000, NULL, NULL }
+  { sizeof(traceloom_node_merge_options), NULL, NULL, 1, 1, 60000, NULL, NULL, NULL }
 
 /* Call this before traceloom_open(), on every rank of the node. It sets on_saved_trace of the
  * session's options, which calls the callback that was there first. The options may be used again,
  * for another session with a merger of its own. Returns NULL if it fails. */
 TRACELOOM_API traceloom_node_merger* traceloom_node_merger_open(
     const traceloom_node_merge_options* options, traceloom_options* session);
-/* Call this after traceloom_close(). It waits until all cycles of the session are merged, and
- * frees the merger; what the session saves later is not merged. Within on_merged it does nothing
+/* Returns an error if the session writes no traces or does not say its ranks, and if an archive
+ * (.tar) would have to grow; opening a merger checks the same. */
+TRACELOOM_API int traceloom_node_merge_check(const traceloom_node_merge_options* options,
+                                             const traceloom_options* session);
+/* Call this after traceloom_close(). It waits until all cycles of the session are merged. What the
+ * session saves later is not merged, and its status says so. Within on_merged it does nothing
  * and returns an error. When the process exits, an open merger is closed in the same way, after
  * the session, but waits for other ranks for 5 s at most. */
 TRACELOOM_API int traceloom_node_merger_close(traceloom_node_merger* merger);

@@ -27,8 +27,6 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace traceloom::record {
 
 struct MarkerOptions {
@@ -44,10 +42,22 @@ struct MarkerOptions {
 
 namespace detail {
 
-Site* register_marker(const char* name, const char* categories,
-                      const MarkerOptions& options) noexcept;
-Site* register_counter(const std::string& name, const std::string& categories,
-                       const std::vector<std::string>& keys, Actions actions);
+// No action is a set of actions, too, and not the usual one.
+inline std::uint32_t bits_for_c(Actions actions) noexcept {
+  return actions.bits() == 0 ? TRACELOOM_NEVER : actions.bits();
+}
+
+// Without memory, the marker stays off.
+inline Site* register_marker(const char* name, const char* categories,
+                             const MarkerOptions& options) noexcept {
+  unsigned flags = 0;
+  if (options.instant_on_start) flags |= TRACELOOM_INSTANT_ON_START;
+  if (options.instant_on_finish) flags |= TRACELOOM_INSTANT_ON_FINISH;
+  if (options.long_running) flags |= TRACELOOM_LONG_RUNNING;
+  Site* const made =
+      traceloom_marker_with(name, categories, bits_for_c(options.actions), flags, options.args);
+  return made == nullptr ? &traceloom_unregistered : made;
+}
 
 }  // namespace detail
 
@@ -85,12 +95,12 @@ class Marker {
   // These are a pair for where a Scope does not fit. Call both in the same thread; other pairs may
   // begin or end between them in any order. A finish() without its start() does nothing: the first
   // one of each marker is reported to Options::log, and all are counted in Session::status().
-  void start() const noexcept { detail::push_open(site()); }
-  void finish() const noexcept { detail::pop_open(site()); }
+  void start() const noexcept { traceloom_start(&site()); }
+  void finish() const noexcept { traceloom_finish(&site()); }
 
   template <typename... Values>
   void instant(const Values&... values) const noexcept {
-    put(detail::Kind::instant, 0, nullptr, values...);
+    record([](auto... all) { traceloom_instant_with(all...); }, values...);
   }
 
   // Records a duration that the program has measured itself, such as that of a GPU, in the row of
@@ -98,18 +108,22 @@ class Marker {
   template <typename... Values>
   void span(std::chrono::steady_clock::time_point begin, std::chrono::nanoseconds duration,
             const Values&... values) const noexcept {
-    const detail::Arg first =
-        detail::arg_of(std::chrono::nanoseconds(begin.time_since_epoch()).count());
-    put(detail::Kind::measured,
-        static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0)), &first, values...);
+    record(
+        [&](detail::Site* at, const detail::Arg* args, std::size_t count) {
+          traceloom_record_span(at, std::chrono::nanoseconds(begin.time_since_epoch()).count(),
+                                duration.count(), args, count);
+        },
+        values...);
   }
   // A span that may begin in one thread and end in another, and overlap others of the marker: a
   // request. `id` is a number of its own among those of this marker that are open.
   template <typename... Values>
   void async_begin(std::uint64_t id, const Values&... values) const noexcept {
-    put(detail::Kind::async_begin, id, nullptr, values...);
+    record([id](detail::Site* at, const detail::Arg* args,
+                std::size_t count) { traceloom_async_begin(at, id, args, count); },
+           values...);
   }
-  void async_end(std::uint64_t id) const noexcept { put(detail::Kind::async_end, id, nullptr); }
+  void async_end(std::uint64_t id) const noexcept { traceloom_async_end(&site(), id); }
 
   // Calls `function` within a Scope and returns its result.
   template <typename Function, typename... Args>
@@ -124,18 +138,17 @@ class Marker {
 
   detail::Site& site() const noexcept {
     detail::Site* at = site_.load(std::memory_order_acquire);
-    return at != &detail::unregistered_site ? *at : registered();
+    return at != &traceloom_unregistered ? *at : registered();
   }
 
  private:
-  template <typename... Values>
-  void put(detail::Kind kind, std::uint64_t value, const detail::Arg* first,
-           const Values&... values) const noexcept {
+  template <typename Call, typename... Values>
+  void record(const Call& call, const Values&... values) const noexcept {
     static_assert(sizeof...(values) <= detail::kMostArgs);
     detail::Site& at = site();
     if (at.mode.load(std::memory_order_relaxed) == detail::kOff) return;
     const detail::Arg args[] = {detail::arg_of(values)..., {}};
-    detail::put_with(at, kind, value, first, args, sizeof...(values));
+    call(&at, args, sizeof...(values));
   }
   detail::Site& registered() const noexcept {
     detail::Site* at = detail::register_marker(name_, categories_, options_);
@@ -146,7 +159,7 @@ class Marker {
   const char* name_;
   const char* categories_;
   MarkerOptions options_;
-  mutable std::atomic<detail::Site*> site_{&detail::unregistered_site};
+  mutable std::atomic<detail::Site*> site_{&traceloom_unregistered};
 };
 
 // Records from here to the end of the block, or to finish(), also if an exception ends the block.
@@ -166,7 +179,7 @@ class Scope {
     if constexpr (sizeof...(values) == 0)
       detail::end(span_);
     else
-      detail::end_with(span_, args, sizeof...(values));
+      traceloom_end_with(span_.site, {span_.begin_ticks, span_.position}, args, sizeof...(values));
     span_ = {};
   }
   // Cancels the scope: nothing is recorded. A long-running marker stays open.
@@ -186,7 +199,9 @@ class ScopeWith {
       : args_{detail::arg_of(values)...}, span_(detail::begin(marker.site())) {
     static_assert(Count <= detail::kMostArgs);
   }
-  ~ScopeWith() { detail::end_with(span_, args_, Count); }
+  ~ScopeWith() {
+    traceloom_end_with(span_.site, {span_.begin_ticks, span_.position}, args_, Count);
+  }
   ScopeWith(const ScopeWith&) = delete;
   ScopeWith& operator=(const ScopeWith&) = delete;
 
@@ -209,8 +224,12 @@ class Counter {
   // If there are more than 64 keys, the first 64 count. A key that stands twice gets its last
   // value, and the log gets a warning.
   Counter(const std::string& name, const std::string& categories,
-          const std::vector<std::string>& keys, Actions actions = kWhileRecording)
-      : site_(detail::register_counter(name, categories, keys, actions)) {}
+          const std::vector<std::string>& keys, Actions actions = kWhileRecording) {
+    std::vector<const char*> texts;
+    for (const std::string& key : keys) texts.push_back(key.c_str());
+    counter_ = traceloom_counter_new(name.c_str(), categories.c_str(), texts.data(), texts.size(),
+                                     detail::bits_for_c(actions));
+  }
 
   // Takes one value a key, in their order. Values that are no number (NaN, infinity) are left out
   // of the file. An event without any other value is not written at all and counts as lost
@@ -222,12 +241,11 @@ class Counter {
     record_all(all, sizeof...(values));
   }
   void record_all(const double* values, std::size_t count) const noexcept {
-    if (site_->mode.load(std::memory_order_relaxed) != detail::kOff)
-      detail::put_counter(*site_, values, count);
+    traceloom_count(counter_, values, count);
   }
 
  private:
-  detail::Site* site_;
+  traceloom_counter* counter_;
 };
 
 }  // namespace enabled
@@ -292,5 +310,3 @@ class Counter {
 #endif
 
 }  // namespace traceloom::record
-
-#pragma GCC visibility pop

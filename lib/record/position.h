@@ -7,32 +7,27 @@
 // The schedule that most programs want is in schedule.h.
 #pragma once
 
+#include "record/traceloom.h"
+
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <optional>
-
-#pragma GCC visibility push(default)
 
 namespace traceloom::record {
 
 // The answer of a schedule for a batch.
 enum class Action : std::uint8_t { skip, warmup, active, active_and_save };
-const char* to_string(Action action);  // "SKIP", "WARMUP", "ACTIVE", "ACTIVE_AND_SAVE"
+// Returns "SKIP", "WARMUP", "ACTIVE" or "ACTIVE_AND_SAVE".
+inline const char* to_string(Action action) {
+  constexpr const char* kNames[] = {"SKIP", "WARMUP", "ACTIVE", "ACTIVE_AND_SAVE"};
+  return kNames[static_cast<unsigned>(action)];
+}
 
-// A place of the training: counts of what has been completed, as Composer counts them.
-struct Position {
-  std::uint64_t epoch = 0;
-  std::uint64_t batch = 0;  // in the whole run
-  std::uint64_t batch_in_epoch = 0;
-  std::uint64_t sample = 0;
-  std::uint64_t sample_in_epoch = 0;
-  std::uint64_t token = 0;
-  std::uint64_t token_in_epoch = 0;
-  double total_wct = 0;  // wall-clock seconds
-  double epoch_wct = 0;
-  double batch_wct = 0;
-  std::optional<std::uint64_t> epoch_batches;  // number of batches of an epoch, if known
+// A place of the training: counts of what has been completed, as Composer counts them. All are 0
+// at first but epoch_batches, the number of batches of an epoch, which is -1: not known.
+struct Position : traceloom_position {
+  constexpr Position() noexcept : traceloom_position TRACELOOM_POSITION_INIT {}
+  constexpr Position(const traceloom_position& at) noexcept : traceloom_position(at) {}
 };
 
 // A schedule must give the same answer for the same position. batch_begin(), batch_end() and
@@ -47,6 +42,9 @@ class Actions {
   constexpr Actions(std::initializer_list<Action> actions) {
     for (const Action action : actions) bits_ |= bit(action);
   }
+  // Takes the bits of TRACELOOM_IN().
+  constexpr explicit Actions(std::uint32_t bits) : bits_(bits) {}
+  constexpr std::uint32_t bits() const { return bits_; }
   constexpr bool contains(Action action) const { return (bits_ & bit(action)) != 0; }
   constexpr Actions with(Action action) const {
     Actions more = *this;
@@ -56,11 +54,11 @@ class Actions {
   constexpr bool operator==(const Actions& other) const { return bits_ == other.bits_; }
 
  private:
-  static constexpr unsigned bit(Action action) { return 1U << static_cast<unsigned>(action); }
-  unsigned bits_ = 0;
+  static constexpr std::uint32_t bit(Action action) {
+    return TRACELOOM_IN(static_cast<unsigned>(action));
+  }
+  std::uint32_t bits_ = 0;
 };
 inline constexpr Actions kWhileRecording{Action::warmup, Action::active, Action::active_and_save};
 
 }  // namespace traceloom::record
-
-#pragma GCC visibility pop

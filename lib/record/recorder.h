@@ -53,9 +53,9 @@
 #define TRACELOOM_INSTANT(...)                                                     \
   do {                                                                             \
     static constexpr const char* traceloom_texts[] = {__VA_ARGS__, ""};            \
-    static const ::traceloom::record::Marker traceloom_marker(traceloom_texts[0],  \
+    static const ::traceloom::record::Marker traceloom_moment(traceloom_texts[0],  \
                                                               traceloom_texts[1]); \
-    traceloom_marker.instant();                                                    \
+    traceloom_moment.instant();                                                    \
   } while (false)
 #else
 #define TRACELOOM_SCOPE(...) static_assert(true, "")

@@ -5,12 +5,11 @@
 // Any other function of a Position will do as a schedule.
 #pragma once
 
-#include "record/recorder.h"
+#include "record/position.h"
 
 #include <cstdint>
 #include <optional>
-
-#pragma GCC visibility push(default)
+#include <stdexcept>
 
 namespace traceloom::record {
 
@@ -32,11 +31,31 @@ struct CyclicSchedule {
   std::optional<std::int64_t> resumed_epoch = std::nullopt;
 };
 
-Action action_at(const CyclicSchedule& schedule, const Position& position);
+namespace detail {
+
+inline traceloom_cycle cycle_for_c(const CyclicSchedule& from) {
+  return {sizeof(traceloom_cycle),
+          from.skip_first,
+          from.wait,
+          from.warmup,
+          from.active,
+          from.repeat,
+          from.resumed_at,
+          from.resumed_epoch.value_or(-1)};
+}
+
+}  // namespace detail
+
+inline Action action_at(const CyclicSchedule& schedule, const Position& position) {
+  traceloom_cycle cycle = detail::cycle_for_c(schedule);
+  return static_cast<Action>(traceloom_cyclic_schedule(&cycle, &position));
+}
 
 // Throws std::invalid_argument for a negative number, and if a cycle has no batch.
-Schedule cyclic_schedule(const CyclicSchedule& schedule);
+inline Schedule cyclic_schedule(const CyclicSchedule& schedule) {
+  const traceloom_cycle cycle = detail::cycle_for_c(schedule);
+  if (traceloom_check_cycle(&cycle) != 0) throw std::invalid_argument(traceloom_last_error());
+  return [schedule](const Position& position) { return action_at(schedule, position); };
+}
 
 }  // namespace traceloom::record
-
-#pragma GCC visibility pop

@@ -7,27 +7,24 @@
 //   session.close();                          // all files are complete
 //
 // Only the constructor throws because of what happens to a trace. A program that must train
-// whatever happens to its traces uses Session::open().
+// whatever happens to its traces uses Session::open(). All functions are inline calls of those of
+// traceloom.h: an exception of the program's own callbacks passes as a std::runtime_error with its
+// text.
 #pragma once
 
 #include "record/position.h"
+#include "record/trace_handler.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace traceloom::record {
-class Engine;  // does the work of a Session
-}
-
-#pragma GCC visibility push(default)
-
-namespace traceloom::record {
-
-class TraceHandler;  // trace_handler.h
 
 // The choice for events when the threads are faster than the disk.
 enum class WhenFull : std::uint8_t {
@@ -55,7 +52,7 @@ struct SavedTrace {
 
 struct Options {
   // The place of the process in the run. -1 is what the launcher says in the environment (torchrun,
-  // MPI, Slurm; run_place.h) of the process whose rank this is. If no launcher says it, a rank is
+  // MPI, Slurm) of the process whose rank this is. If no launcher says it, a rank is
   // written as 0, and a size is unknown, as it is when it is given as 0.
   std::int64_t rank = -1;
   std::int64_t local_rank = -1;
@@ -68,11 +65,12 @@ struct Options {
   bool is_beside_rank = false;
 
   // `folder` may have the placeholders that are known from the start: "{run_name}/traces", with
-  // {rank}, {node_rank} and so on (name_template.h). Files are named `folder`/`file_name(position
-  // at the end of the cycle)`; without a function, "ep{epoch}-ba{batch}-rank{rank}.json". A file
-  // whose name ends in .gz or .zst is compressed. Folders are created. A name that exists already
-  // gets a number: "rank0-2.json".
+  // {rank}, {node_rank} and so on (traceloom.h). Files are named by the position at the end of the
+  // cycle: `folder`/`name_template`, or what `file_name` returns. A file whose name ends in .gz or
+  // .zst is compressed. Folders are created. A name that exists already gets a number:
+  // "rank0-2.json".
   std::string folder = "traces";
+  std::string name_template = "ep{epoch}-ba{batch}-rank{rank}.json";
   std::function<std::string(const Position&)> file_name;
   int gzip_level = 1;  // 0 to 9; .zst has zstd's usual level
   // Without this, a folder with a file of this rank in it (of any rank, if there is a barrier) is
@@ -115,6 +113,10 @@ struct Options {
   std::function<void(const SavedTrace&)> on_saved;
 };
 
+inline SavedTrace saved_trace_of(const traceloom_saved_trace& trace) {
+  return {*trace.at, trace.path, trace.events, trace.dropped};
+}
+
 struct Status {
   std::uint64_t events = 0;   // handed to the files and handlers so far
   std::uint64_t dropped = 0;  // found no room
@@ -128,27 +130,106 @@ struct Status {
   std::string last_error;  // empty: none
 };
 
+namespace detail {
+
+// The options of a session as traceloom_open() takes them. Callbacks use this copy of them, so it
+// has to live as long as the session.
+class OptionsForC {
+ public:
+  explicit OptionsForC(Options from) : own_(std::move(from)) {
+    set_values();
+    set_callbacks();
+    for (const std::shared_ptr<TraceHandler>& handler : own_.handlers)
+      handlers_.push_back(handler == nullptr ? nullptr : handler->for_c());
+    all_.handlers = handlers_.data();
+    all_.handler_count = handlers_.size();
+  }
+  OptionsForC(const OptionsForC&) = delete;
+  OptionsForC& operator=(const OptionsForC&) = delete;
+
+  traceloom_options& get() { return all_; }
+
+ private:
+  void set_values() {
+    all_.rank = own_.rank;
+    all_.local_rank = own_.local_rank;
+    all_.node_rank = own_.node_rank;
+    all_.world_size = own_.world_size;
+    all_.local_world_size = own_.local_world_size;
+    all_.is_beside_rank = own_.is_beside_rank;
+    all_.folder = own_.folder.c_str();
+    all_.file_name = own_.name_template.c_str();
+    all_.gzip_level = own_.gzip_level;
+    all_.overwrite = own_.overwrite;
+    all_.num_traces_to_keep = own_.num_traces_to_keep;
+    all_.start = &own_.start;
+    all_.sync_rounds = own_.sync_rounds;
+    all_.sync_at_end = own_.sync_at_end;
+    all_.pool_bytes = own_.pool_bytes;
+    all_.max_pool_bytes = own_.max_pool_bytes;
+    all_.when_full = static_cast<int>(own_.when_full);
+    all_.block_ms = own_.block_ms;
+    all_.flush_ms = own_.flush_ms;
+    all_.journal_folder = own_.journal_folder.c_str();
+    all_.clock = static_cast<int>(own_.clock);
+    all_.write_json = own_.write_json;
+  }
+
+  // A callback is set only if the program has it: without one, the default holds.
+  void set_callbacks() {
+    all_.schedule_arg = all_.barrier_arg = all_.log_arg = this;
+    all_.on_saved_trace_arg = all_.name_file_arg = this;
+    if (own_.schedule)
+      all_.schedule = [](void* self, const traceloom_position* at) {
+        return static_cast<int>(of(self).own_.schedule(*at));
+      };
+    if (own_.barrier) all_.barrier = [](void* self) { of(self).own_.barrier(); };
+    if (own_.log) all_.log = [](void* self, const char* line) { of(self).own_.log(line); };
+    if (own_.on_saved)
+      all_.on_saved_trace = [](void* self, const traceloom_saved_trace* trace) {
+        of(self).own_.on_saved(saved_trace_of(*trace));
+      };
+    if (own_.file_name)
+      all_.name_file = [](void* self, const traceloom_position* at) {
+        of(self).name_ = of(self).own_.file_name(*at);
+        return of(self).name_.c_str();
+      };
+  }
+
+  static OptionsForC& of(void* self) { return *static_cast<OptionsForC*>(self); }
+
+  Options own_;
+  std::vector<const traceloom_handler*> handlers_;
+  std::string name_;  // the last one that was made
+  traceloom_options all_ = TRACELOOM_OPTIONS_INIT;
+};
+
+}  // namespace detail
+
 // Records while it lives. A process has one session at a time. In a child made by fork() it is
 // closed, and a new one may be opened there. One thread must call batch_begin(), batch_end(),
 // set_position() and close(); any thread may call the others.
 class Session {
  public:
-  // Throws std::runtime_error if the folder cannot be written or is not empty, or if another
-  // session is open. Throws std::invalid_argument for impossible options, also if a variable of the
-  // launcher is no number.
-  explicit Session(Options options);
+  // Throws std::runtime_error if the folder cannot be written or is not empty, if another session
+  // is open, and for impossible options, also if a variable of the launcher is no number.
+  explicit Session(Options options) : Session(traceloom_open, std::move(options)) {
+    if (session_ == nullptr) throw std::runtime_error(traceloom_last_error());
+  }
   // Never throws. If the constructor would throw, the session is not is_open(): it writes nothing,
   // but follows the schedule and meets at the barrier, so that other ranks do not wait for this
   // one. status().last_error and the log say why.
-  static Session open(Options options) noexcept;
+  static Session open(Options options) noexcept {
+    return Session(traceloom_open_or_follow, std::move(options));
+  }
   // Does what close() does, but without its barrier: this may be an exception on one rank only.
-  ~Session();
+  ~Session() { traceloom_free(session_); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   // Call this before each batch: it begins a cycle if the schedule wants this batch and none is
   // open.
-  void batch_begin(const Position& position);
+  void batch_begin(const Position& position) { check(traceloom_batch_begin(session_, &position)); }
   // Call this after each batch, with what is completed now: it ends the cycle if the schedule
   // wanted it saved after this batch. The file is cut here and written by another thread. From here
   // on the schedule's answer for the next batch holds.
@@ -156,45 +237,67 @@ class Session {
   // After the last batch of an epoch (epoch_batches) there is no such answer: recording does not
   // begin until a position of the next epoch comes. The file is cut `flush_ms` later, or when that
   // position or close() comes, so that it has events that last as long as the epoch.
-  void batch_end(const Position& position);
+  void batch_end(const Position& position) { check(traceloom_batch_end(session_, &position)); }
   // Call this elsewhere: at the begin of an epoch, before its scopes begin.
-  void set_position(const Position& position);
-  Action action() const;
+  void set_position(const Position& position) {
+    check(traceloom_set_position(session_, &position));
+  }
+  Action action() const { return static_cast<Action>(traceloom_current_action(session_)); }
   // Returns false for a session that was refused or has been closed, and in the child of a fork().
-  bool is_open() const;
+  bool is_open() const { return traceloom_is_open(session_) != 0; }
 
   // Takes the trace of another profiler into the file of the cycle: its pids become the rank, its
   // times get the same base, and what is no strict JSON is repaired and reported. The trace may be
   // plain, .gz or .zst, an object or a list, closed or not. The writer's thread reads the file; it
   // must stay as it is until then.
-  void record_chrome_json_trace_file(const std::string& path);
+  void record_chrome_json_trace_file(const std::string& path) {
+    check(traceloom_record_chrome_json_trace_file(session_, path.c_str()));
+  }
 
   // Waits until all that this thread has recorded is in the file (or in the cache of the system).
   // With WhenFull::ring only a save writes, and with no cycle open nothing can be written yet.
-  void flush();
+  void flush() { check(traceloom_flush(session_)); }
   // Waits until all cycles that have ended are complete files. Returns false after `timeout_ms`.
-  bool wait_saved(unsigned timeout_ms);
-  std::vector<SavedTrace> saved_traces() const;  // those that still exist, oldest first
-  Status status() const;
+  bool wait_saved(unsigned timeout_ms) { return traceloom_wait_saved(session_, timeout_ms) != 0; }
+  // Returns those that still exist, oldest first.
+  std::vector<SavedTrace> saved_traces() const {
+    std::vector<SavedTrace> traces;
+    const auto take = [](void* all, const traceloom_saved_trace* trace) {
+      static_cast<std::vector<SavedTrace>*>(all)->push_back(saved_trace_of(*trace));
+    };
+    check(traceloom_saved_traces(session_, take, &traces));
+    return traces;
+  }
+  Status status() const {
+    traceloom_status now = TRACELOOM_STATUS_INIT;
+    check(traceloom_get_status(session_, &now));
+    return {now.events, now.dropped,         now.lost,  now.misuses,
+            now.bytes,  now.peak_pool_bytes, now.clock, now.last_error};
+  }
 
   // Ends an open cycle, with its clock sync, and waits for the files. Later calls do nothing.
   // Returns the last status(): what is lost, and why.
-  Status close();
+  Status close() {
+    check(traceloom_stop(session_));
+    return status();
+  }
 
  private:
-  struct Refusal {
-    std::string why;
-  };
-  Session(Refusal refusal, Options options) noexcept;
-  Engine* engine() const;
+  Session(traceloom_session* open_session(const traceloom_options*), Options options)
+      : options_(std::make_unique<detail::OptionsForC>(std::move(options))),
+        session_(open_session(&options_->get())) {}
 
-  std::string refusal_;
-  std::shared_ptr<Engine> engine_;
+  static void check(int result) {
+    if (result != 0) throw std::runtime_error(traceloom_last_error());
+  }
+
+  std::unique_ptr<detail::OptionsForC> options_;
+  traceloom_session* session_;
 };
 
 // Sets the name that the trace shows for this thread; the default is the name that the system has.
-void set_thread_name(const std::string& name);
+inline void set_thread_name(const std::string& name) {
+  traceloom_set_thread_name(name.c_str());
+}
 
 }  // namespace traceloom::record
-
-#pragma GCC visibility pop

@@ -1,22 +1,32 @@
-// begin(), end(), put(): what the inline functions of markers, scopes and counters need; programs
-// do not call them. A thread puts each event as one slot, or a few, into a chunk of its own, where
-// the writer finds it.
+// begin(), end(): the short way of markers and scopes, which calls no function of traceloom.h where
+// it need not; programs do not call them. A thread puts each event as one slot, or a few, into a
+// chunk of its own, where the writer finds it.
 //
 //   const OpenSpan span = begin(site);   // what a Scope does
-//   end(span);                           // now a Slot is in this_chunk
+//   end(span);                           // now a Slot is in traceloom_chunk
 //
-// put() takes a lock only if it needs a new chunk: once in 2046 events.
+// end() takes a lock only if it needs a new chunk: once in 2046 events.
 #pragma once
+
+#include "record/traceloom.h"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
-#include <time.h>
 #include <type_traits>
 
-#pragma GCC visibility push(default)
+// Names as C has them. NOLINTBEGIN(readability-identifier-naming)
+
+// The part of a marker that its uses need.
+struct traceloom_marker {
+  std::atomic<std::uint32_t> mode{0};  // kOff, kInline or kOutOfLine
+  std::uint32_t id = 0;
+  std::atomic<bool> is_inline{false};  // kept while it is off, for spans that began before
+};
+
+// NOLINTEND(readability-identifier-naming)
 
 namespace traceloom::record::detail {
 
@@ -25,12 +35,7 @@ inline constexpr std::uint32_t kInline = 1;
 inline constexpr std::uint32_t kOutOfLine =
     2;  // for rare kinds, or without the processor's counter
 
-struct Site {
-  std::atomic<std::uint32_t> mode{kOff};
-  std::uint32_t id = 0;
-  std::atomic<bool> is_inline{false};  // kept while it is off, for spans that began before
-};
-extern Site unregistered_site;
+using Site = traceloom_marker;
 
 enum class Kind : std::uint8_t {
   none,
@@ -57,33 +62,21 @@ struct Slot {
 static_assert(sizeof(Slot) == 32);
 
 // An argument of an event, in a slot of its own.
-enum class ArgKind : std::uint8_t { none, integer, number, text };
-struct Arg {
-  char bytes[30];  // an int64, a double, or text
-  std::uint8_t size;
-  ArgKind kind;
-};
+using Arg = traceloom_arg;
 static_assert(sizeof(Arg) == sizeof(Slot));
 inline constexpr std::size_t kMostArgs = 8;
 
 // Takes an integer, a floating number, or a text, of which it keeps 30 bytes.
 template <typename Value>
 Arg arg_of(const Value& value) noexcept {
-  Arg arg;
-  if constexpr (std::is_arithmetic_v<Value>) {
-    constexpr bool kIsWhole = std::is_integral_v<Value>;
-    const auto number = static_cast<std::conditional_t<kIsWhole, std::int64_t, double>>(value);
-    std::memcpy(arg.bytes, &number, sizeof number);
-    arg.size = sizeof number;
-    arg.kind = kIsWhole ? ArgKind::integer : ArgKind::number;
+  if constexpr (std::is_integral_v<Value>) {
+    return traceloom_integer(static_cast<std::int64_t>(value));
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    return traceloom_number(static_cast<double>(value));
   } else {
     const std::string_view text(value);
-    arg.size =
-        static_cast<std::uint8_t>(text.size() < sizeof arg.bytes ? text.size() : sizeof arg.bytes);
-    std::memcpy(arg.bytes, text.data(), arg.size);
-    arg.kind = ArgKind::text;
+    return traceloom_text_of(text.data(), text.size());
   }
-  return arg;
 }
 
 inline constexpr std::size_t kChunkBytes = 65536;
@@ -106,19 +99,26 @@ struct alignas(64) ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == 64);
 
+}  // namespace traceloom::record::detail
+
+// What begin() and end() read. NOLINTBEGIN(readability-identifier-naming)
+extern "C" {
+// Stands for a marker that has not been registered, or could not be.
+extern TRACELOOM_API traceloom_marker traceloom_unregistered;
 // The chunk of this thread; never null: a thread without a chunk has a full one. This TLS model
 // saves 3 ns an event within a shared library, and takes eight bytes of what the loader reserves
 // for libraries that come late.
-extern __thread ChunkHeader* this_chunk __attribute__((tls_model("initial-exec")));
-extern std::atomic<bool> clock_is_tsc;
-extern std::atomic<std::uint64_t> position;  // epoch << 32 | batch
+extern TRACELOOM_API __thread traceloom::record::detail::ChunkHeader* traceloom_chunk
+    __attribute__((tls_model("initial-exec")));
+extern TRACELOOM_API std::atomic<std::uint64_t> traceloom_events_at;  // epoch << 32 | batch
 // The position at the end of the epoch before the present one, or no position.
-extern std::atomic<std::uint64_t> end_of_epoch;
+extern TRACELOOM_API std::atomic<std::uint64_t> traceloom_epoch_ended_at;
+}
+// NOLINTEND(readability-identifier-naming)
 
-// Returns a chunk with room for `slots`, now this_chunk; nullptr if the event has to be dropped.
-ChunkHeader* next_chunk(std::uint32_t slots) noexcept;
+namespace traceloom::record::detail {
 
-// Works only if clock_is_tsc.
+// Works only where the clock is the processor's counter, as it is for kInline.
 inline std::uint64_t read_counter() noexcept {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -131,66 +131,39 @@ inline std::uint64_t read_counter() noexcept {
 #endif
 }
 
-inline std::uint64_t now() noexcept {
-  if (clock_is_tsc.load(std::memory_order_relaxed)) return read_counter();
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(time.tv_nsec);
-}
-
-inline void put(const Slot& slot) noexcept {
-  ChunkHeader* chunk = this_chunk;
-  std::uint32_t count = chunk->committed.load(std::memory_order_relaxed);
-  if (count >= chunk->limit.load(std::memory_order_relaxed)) {
-    chunk = next_chunk(1);
-    if (chunk == nullptr) return;
-    count = chunk->committed.load(std::memory_order_relaxed);
-  }
-  chunk->slots()[count] = slot;
-  chunk->committed.store(count + 1, std::memory_order_release);
-}
-
 // A duration that has begun; it is not recorded if begin_ticks is 0.
 struct OpenSpan {
-  const Site* site = nullptr;
+  Site* site = nullptr;
   std::uint64_t begin_ticks = 0;
   std::uint64_t position = 0;
 };
 
-// The functions take numbers and not an OpenSpan, which would have to lie in memory for them.
-std::uint64_t begin_out_of_line(Site& site, std::uint64_t at) noexcept;
-void end_out_of_line(const Site& site, std::uint64_t begin_ticks, std::uint64_t at) noexcept;
-void push_open(Site& site) noexcept;  // start() and finish()
-void pop_open(Site& site) noexcept;
-// Counts a span that its epoch lacks: it began before the position of the epoch was known.
-void count_early(const Site* site) noexcept;
-void put_counter(Site& site, const double* values, std::size_t count) noexcept;
-// Does what end() does, with arguments; the label says how many it has.
-void end_with(OpenSpan span, const Arg* args, std::size_t count) noexcept;
-// Puts an event of any other kind but a counter; `first`: see Kind::measured.
-void put_with(const Site& site, Kind kind, std::uint64_t value, const Arg* first, const Arg* args,
-              std::size_t count) noexcept;
-
-// Spans are passed by value throughout, so that they stay in registers.
 inline OpenSpan begin(Site& site) noexcept {
   const std::uint32_t mode = site.mode.load(std::memory_order_relaxed);
-  const std::uint64_t at = position.load(std::memory_order_relaxed);
+  const std::uint64_t at = traceloom_events_at.load(std::memory_order_relaxed);
   if (mode == kOff) return {&site, 0, at};
-  return {&site, mode == kInline ? read_counter() : begin_out_of_line(site, at), at};
+  return {&site, mode == kInline ? read_counter() : traceloom_begin(&site).begin, at};
 }
 
-inline void end(OpenSpan span) noexcept {
-  if (span.begin_ticks == 0) {
-    if (span.position == end_of_epoch.load(std::memory_order_relaxed)) count_early(span.site);
-    return;
-  }
-  if (!span.site->is_inline.load(std::memory_order_relaxed))
-    return end_out_of_line(*span.site, span.begin_ticks, span.position);
-  put({span.begin_ticks, read_counter() - span.begin_ticks, span.position, span.site->id,
-       Kind::whole, 0, 0});
+// Returns false for what traceloom_end() has to do: a full chunk, a rare kind, or a span that its
+// epoch lacks, because it began before the position of that was known.
+inline bool end_inline(Site* site, std::uint64_t begin_ticks, std::uint64_t at) noexcept {
+  if (begin_ticks == 0) return at != traceloom_epoch_ended_at.load(std::memory_order_relaxed);
+  ChunkHeader* const chunk = traceloom_chunk;
+  const std::uint32_t count = chunk->committed.load(std::memory_order_relaxed);
+  if (!site->is_inline.load(std::memory_order_relaxed) ||
+      count >= chunk->limit.load(std::memory_order_relaxed))
+    return false;
+  chunk->slots()[count] = {
+      begin_ticks, read_counter() - begin_ticks, at, site->id, Kind::whole, 0, 0};
+  chunk->committed.store(count + 1, std::memory_order_release);
+  return true;
+}
+
+// By value, gcc 12 warns where a Scope is in a std::optional: the span may be uninitialized.
+inline void end(const OpenSpan& span) noexcept {
+  if (!end_inline(span.site, span.begin_ticks, span.position))
+    traceloom_end(span.site, {span.begin_ticks, span.position});
 }
 
 }  // namespace traceloom::record::detail
-
-#pragma GCC visibility pop

@@ -12,8 +12,6 @@
 #include <type_traits>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 namespace traceloom::record {
 
 // The range of a data loader. It records the time that the loader takes to return each batch, that
@@ -104,5 +102,3 @@ auto timed_next(const Marker& marker, Next&& next) {
 }
 
 }  // namespace traceloom::record
-
-#pragma GCC visibility pop

@@ -1,4 +1,5 @@
-/* The recorder for programs in C, and for whatever can call C. recorder.h describes what it does.
+/* The recorder for programs in C, and for whatever can call C. recorder.h describes what it does,
+ * and is made of these functions: the library has no others.
  *
  *   traceloom_options options = TRACELOOM_OPTIONS_INIT;
  *   options.folder = "traces";
@@ -63,6 +64,7 @@ enum traceloom_action {
 
 /* The actions under which a marker records, for traceloom_marker_new(); 0 is the last three. */
 #define TRACELOOM_IN(action) (1U << (action))
+#define TRACELOOM_NEVER (1U << 31) /* no action at all */
 enum traceloom_marker_flags {
   TRACELOOM_INSTANT_ON_START = 1,
   TRACELOOM_INSTANT_ON_FINISH = 2,
@@ -79,6 +81,12 @@ enum traceloom_duration_part {
   TRACELOOM_WHOLE = 0,
   TRACELOOM_BEGIN = 1, /* a long-running marker has begun; its end comes later */
   TRACELOOM_END = 2    /* the end of one whose begin was handed over in this cycle */
+};
+
+enum traceloom_instant_part {
+  TRACELOOM_MOMENT = 0,
+  TRACELOOM_ASYNC_BEGIN = 1, /* an async span has begun, maybe in another thread than it ends in */
+  TRACELOOM_ASYNC_END = 2
 };
 
 /* Counts of what has been completed. Set `size` to sizeof(traceloom_position), or begin with
@@ -107,6 +115,9 @@ typedef struct traceloom_duration_event {
   uint32_t epoch, batch;
   int part;              /* enum traceloom_duration_part */
   const char* args_json; /* its arguments, {"bytes":1024}; "" without any */
+  /* In a whole event of a long-running marker whose begin was handed over in an earlier cycle: a
+   * number that stands for it in the files of both. 0 in all others. */
+  uint64_t cut_id;
 } traceloom_duration_event;
 
 typedef struct traceloom_instant_event {
@@ -118,8 +129,8 @@ typedef struct traceloom_instant_event {
   int64_t tid;
   int64_t at_ns;
   uint32_t epoch, batch;
-  int part;    /* 0: a moment; 1, 2: the begin and the end of an async span */
-  uint64_t id; /* of an async span: that of its other end */
+  int part;    /* enum traceloom_instant_part */
+  uint64_t id; /* of an async span: that of its other end, which has the same label */
   const char* args_json;
 } traceloom_instant_event;
 
@@ -132,7 +143,7 @@ typedef struct traceloom_counter_event {
   int64_t tid;
   int64_t at_ns;
   const char* const* keys;
-  const double* values; /* one a key */
+  const double* values; /* one a key; NaN if it was not given */
   size_t count;
 } traceloom_counter_event;
 
@@ -147,8 +158,11 @@ typedef struct traceloom_metadata_event {
 typedef struct traceloom_cycle_info {
   uint32_t size;
   int64_t rank;
-  uint64_t number;  /* 0, 1, 2, ... */
-  const char* path; /* the file; "" without one; its final name in end_cycle */
+  uint64_t number; /* 0, 1, 2, ... */
+  /* The file, "" without one. While the cycle is recorded, it carries the name it had at its
+   * beginning with ".unfinished" before ".json" (and a number, should another session take that
+   * name first). From end_cycle on this is its final name. */
+  const char* path;
 } traceloom_cycle_info;
 
 /* A handler gets events in addition to the files. Its functions may be NULL. The recorder's own
@@ -190,10 +204,14 @@ typedef struct traceloom_options {
   uint32_t size;
   /* -1: what torchrun, MPI or Slurm say in the environment, if one of them says it. */
   int64_t rank, local_rank, node_rank, world_size, local_world_size;
-  /* Both may have the placeholders of name_template.h. */
-  const char* folder;    /* {run_name} {rank} and so on; NULL: "traces" */
-  const char* file_name; /* {epoch} {batch} of a position as well; NULL: the default */
-  int gzip_level;        /* for names that end in .gz; 0 means 1 */
+  /* Both may have {run_name} {rank} {local_rank} {world_size} {local_world_size} {node_rank}, and
+   * the name of a file, which is that of its end, also {epoch} {batch} {batch_in_epoch} {sample}
+   * {sample_in_epoch} {token} {token_in_epoch} and, in seconds, {total_wct} {epoch_wct}
+   * {batch_wct}. {batch:06} fills a whole number up with zeros. {{ and }} are braces. An unknown
+   * placeholder stays as it is. */
+  const char* folder;    /* NULL: "traces" */
+  const char* file_name; /* NULL: "ep{epoch}-ba{batch}-rank{rank}.json" */
+  int gzip_level;        /* 0 to 9, for names that end in .gz */
   int overwrite;
   int64_t num_traces_to_keep;                               /* -1: all */
   int (*schedule)(void* arg, const traceloom_position* at); /* NULL: all is recorded */
@@ -221,12 +239,15 @@ typedef struct traceloom_options {
   void (*on_saved_trace)(void* arg, const traceloom_saved_trace* trace);
   void* on_saved_trace_arg;
   int is_beside_rank; /* this process is not the rank itself but, say, a worker */
+  /* Names a file, in place of file_name; the text is copied when it returns. */
+  const char* (*name_file)(void* arg, const traceloom_position* at);
+  void* name_file_arg;
 } traceloom_options;
 #define TRACELOOM_OPTIONS_INIT                                                                   \
   {                                                                                              \
     sizeof(traceloom_options), -1, -1, -1, -1, -1, NULL, NULL, 1, 0, -1, NULL, NULL, NULL, NULL, \
         16, 1, (uint64_t)8 << 20, (uint64_t)64 << 20, 0, 10, 100, NULL, NULL, NULL, NULL, NULL,  \
-        NULL, 0, 1, 0, NULL, NULL, NULL, 0                                                       \
+        NULL, 0, 1, 0, NULL, NULL, NULL, 0, NULL, NULL                                           \
   }
 
 /* A few batches are recorded now and then, as by Composer's cyclic schedule; schedule.h describes
@@ -309,26 +330,34 @@ typedef struct traceloom_span {
 } traceloom_span;
 
 /* An argument of an event, made by one of the functions below; a text keeps 30 bytes. */
+enum traceloom_arg_kind {
+  TRACELOOM_NO_ARG = 0,
+  TRACELOOM_INTEGER = 1,
+  TRACELOOM_NUMBER = 2,
+  TRACELOOM_TEXT = 3
+};
 typedef struct traceloom_arg {
   char bytes[30];
-  uint8_t size, kind;
+  uint8_t size, kind; /* kind: enum traceloom_arg_kind */
 } traceloom_arg;
 static inline traceloom_arg traceloom_integer(int64_t value) {
-  traceloom_arg arg = {{0}, sizeof value, 1};
+  traceloom_arg arg = {{0}, sizeof value, TRACELOOM_INTEGER};
   memcpy(arg.bytes, &value, sizeof value);
   return arg;
 }
 static inline traceloom_arg traceloom_number(double value) {
-  traceloom_arg arg = {{0}, sizeof value, 2};
+  traceloom_arg arg = {{0}, sizeof value, TRACELOOM_NUMBER};
   memcpy(arg.bytes, &value, sizeof value);
   return arg;
 }
-static inline traceloom_arg traceloom_text(const char* value) {
-  traceloom_arg arg = {{0}, 0, 3};
-  const size_t size = value ? strlen(value) : 0;
+static inline traceloom_arg traceloom_text_of(const char* value, size_t size) {
+  traceloom_arg arg = {{0}, 0, TRACELOOM_TEXT};
   arg.size = (uint8_t)(size < sizeof arg.bytes ? size : sizeof arg.bytes);
   if (size > 0) memcpy(arg.bytes, value, arg.size);
   return arg;
+}
+static inline traceloom_arg traceloom_text(const char* value) {
+  return traceloom_text_of(value, value ? strlen(value) : 0);
 }
 
 /* Returns the version of the library, such as "0.1.0"; compare with TRACELOOM_VERSION_*. */
@@ -341,17 +370,30 @@ TRACELOOM_API const char* traceloom_last_error(void);
  * the environment; without any of them it is rank 0 of 1. A program needs this only to know the
  * numbers: with -1 the session asks for them itself. */
 TRACELOOM_API int traceloom_place_from_environment(traceloom_options* options);
-/* Serves as options.schedule. A bad cycle is an error of traceloom_open(). */
+/* Serves as options.schedule. A bad cycle is an error of traceloom_open(), and of the check. */
 TRACELOOM_API int traceloom_cyclic_schedule(void* cycle, const traceloom_position* at);
+TRACELOOM_API int traceloom_check_cycle(const traceloom_cycle* cycle);
 
 /* Returns NULL if it fails. A process has one session at a time. One thread must call
  * traceloom_batch_begin(), traceloom_batch_end(), traceloom_set_position() and traceloom_close().
  */
 TRACELOOM_API traceloom_session* traceloom_open(const traceloom_options* options);
+/* Does the same, but a session that cannot be opened follows its schedule and meets at its barrier
+ * all the same, so that other ranks do not wait for this one. It writes nothing, and is not open;
+ * its status says why. Returns NULL only without memory. */
+TRACELOOM_API traceloom_session* traceloom_open_or_follow(const traceloom_options* options);
+/* Returns 0 for a session that was refused or has ended, and in the child of a fork(). */
+TRACELOOM_API int traceloom_is_open(const traceloom_session* session);
 /* Ends the cycle, waits for the files and frees the session, also if it fails. Only within a call
  * that the session makes (see traceloom_handler) it does nothing, and returns an error. It also
  * returns an error if events are lost that could not be written: the files say how many. */
 TRACELOOM_API int traceloom_close(traceloom_session* session);
+/* Ends the cycle and waits for the files, as traceloom_close() does, but the session still answers
+ * what it has saved and lost. traceloom_free() frees it, and ends it if that has not been done, but
+ * without its barrier: this may be an error on one rank only. Within a call that the session makes
+ * both do nothing. */
+TRACELOOM_API int traceloom_stop(traceloom_session* session);
+TRACELOOM_API void traceloom_free(traceloom_session* session);
 TRACELOOM_API int traceloom_batch_begin(traceloom_session* session, const traceloom_position* at);
 TRACELOOM_API int traceloom_batch_end(traceloom_session* session, const traceloom_position* at);
 TRACELOOM_API int traceloom_set_position(traceloom_session* session, const traceloom_position* at);
@@ -395,6 +437,8 @@ TRACELOOM_API void traceloom_async_end(traceloom_marker* marker, uint64_t id);
 TRACELOOM_API void traceloom_start(traceloom_marker* marker);
 TRACELOOM_API void traceloom_finish(traceloom_marker* marker);
 TRACELOOM_API void traceloom_instant(traceloom_marker* marker);
+TRACELOOM_API void traceloom_instant_with(traceloom_marker* marker, const traceloom_arg* args,
+                                          size_t count);
 
 /* Does the same for a counter. Returns NULL if `keys` is NULL and `key_count` is not 0. If there
  * are more than 64 keys, the first 64 count. */

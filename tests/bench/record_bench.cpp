@@ -4,6 +4,7 @@
 //
 // Times are of one thread's own clock a call; the smallest of the repetitions is what the code
 // costs, the rest is the machine's other work.
+#include "record/buffers/clock.h"
 #include "record/files/json_sink.h"
 #include "record/recorder.h"
 
@@ -106,14 +107,19 @@ void serialize(benchmark::State& state) {
   const std::string folder = bench_folder();
   std::filesystem::create_directories(folder);
   const std::string path = folder + (state.range(0) != 0 ? "/rank0.json.gz" : "/rank0.json");
-  const EventLabel label{1, "aten::convolution_backward", "cpu_op", nullptr, 0};
-  const EventThread thread{4711, "main"};
   std::uint64_t bytes = 0;
   std::int64_t events = 0;
   for (auto _ : state) {
     JsonSink sink({1, true});
-    sink.begin_cycle({0, 0, path});
-    DurationEvent event{&label, &thread, DurationPart::whole, 1'722'000'038'297'200'183, 0, 3, 0};
+    sink.begin_cycle({sizeof(CycleInfo), 0, 0, path.c_str()});
+    DurationEvent event{};
+    event.label = 1;
+    event.name = "aten::convolution_backward";
+    event.categories = "cpu_op";
+    event.tid = 4711;
+    event.begin_ns = 1'722'000'038'297'200'183;
+    event.epoch = 3;
+    event.args_json = "";
     for (int i = 0; i < 200'000; ++i) {
       event.begin_ns += 7'391 + i % 977;
       event.duration_ns = 1'234 + (i * 7919) % 100'003;
@@ -125,7 +131,7 @@ void serialize(benchmark::State& state) {
     bytes += sink.state().text_bytes;
     events += 200'000;
     state.PauseTiming();
-    sink.end_cycle({0, 0, path});
+    sink.end_cycle({sizeof(CycleInfo), 0, 0, path.c_str()});
     std::filesystem::remove(path);
     state.ResumeTiming();
   }

@@ -1,6 +1,6 @@
 // These tests check what a program in C may do in the calls that a session makes to it.
-#include "record/c/traceloom.h"
 #include "record/recorded.h"
+#include "record/traceloom.h"
 #include "support/temporary_folder.h"
 
 #include <doctest/doctest.h>

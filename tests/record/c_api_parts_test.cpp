@@ -1,7 +1,7 @@
 // These tests check the parts of the interface for C besides sessions and markers: handlers, the
 // host, memory.
-#include "record/c/traceloom.h"
 #include "record/recorded.h"
+#include "record/traceloom.h"
 #include "support/child_process.h"
 
 #include <doctest/doctest.h>

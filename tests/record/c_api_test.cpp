@@ -1,6 +1,6 @@
 // These tests check what only the interface for C does; tests/package/train.c is a program in C.
-#include "record/c/traceloom.h"
 #include "record/recorded.h"
+#include "record/traceloom.h"
 #include "support/child_process.h"
 
 #include <doctest/doctest.h>

@@ -28,8 +28,8 @@ inline std::string leave_journal(const LeftJournal& left) {
   constexpr std::int64_t kStartNs = 1'700'000'000'000'000'000;
   constexpr std::uint64_t kStartTicks = 1'000'000'000;
   detail::clock_is_tsc = left.is_tsc;
-  Options options;
-  options.journal_folder = left.folder;
+  traceloom_options options = TRACELOOM_OPTIONS_INIT;
+  options.journal_folder = left.folder.c_str();
   options.rank = 0;
   options.pool_bytes = options.max_pool_bytes = detail::kChunkBytes;
   Journal journal(options, {kStartTicks, 1'000'000'000, kStartNs, 20});

@@ -1,8 +1,8 @@
 // These tests check what becomes of a recording when its files cannot be written.
 #include "output/sink.h"
-#include "record/c/traceloom.h"
 #include "record/files/trace_file.h"
 #include "record/recorded.h"
+#include "record/traceloom.h"
 #include "support/child_process.h"
 #include "support/refused_calls.h"
 #include "support/small_disk.h"

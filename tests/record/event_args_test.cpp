@@ -1,7 +1,7 @@
 // Arguments of scopes, spans that the program measured, and async spans, in both languages.
-#include "record/c/traceloom.h"
 #include "record/journal/recover.h"
 #include "record/recorded.h"
+#include "record/traceloom.h"
 #include "support/child_process.h"
 
 #include <chrono>
@@ -176,8 +176,8 @@ TEST_CASE("args: handlers of both languages get them as JSON") {
       texts += std::string(event.args_json) + '|';
     }
     void instant(const InstantEvent& event) override {
-      texts += (event.part == InstantPart::async_end ? "end " : "begin ") +
-               std::to_string(event.id) + ' ' + std::string(event.args_json) + '|';
+      texts += (event.part == TRACELOOM_ASYNC_END ? "end " : "begin ") + std::to_string(event.id) +
+               ' ' + std::string(event.args_json) + '|';
     }
     std::string texts;
   };

@@ -1,5 +1,6 @@
-#include "record/host/host_recorder.h"
+#include "record/host_recorder.h"
 
+#include "record/memory_scope.h"
 #include "record/scratch.h"
 #include "record/trace_handler.h"
 
@@ -16,9 +17,9 @@ namespace {
 // Collects names such as "memory/rss rss_mb" of all counters that come by.
 struct CounterNames : TraceHandler {
   void counter(const CounterEvent& event) override {
-    for (std::size_t i = 0; i < event.value_count; ++i)
-      names.insert(event.label->name + " " + event.label->keys[i]);
-    threads.insert(event.thread->name);
+    for (std::size_t i = 0; i < event.count; ++i)
+      names.insert(std::string(event.name) + " " + event.keys[i]);
+    threads.insert(event.thread_name);
     ++count;
   }
   std::set<std::string> names;
@@ -42,7 +43,7 @@ TEST_CASE("host_recorder: what is sampled is in the trace, on a thread of its ow
   options.folder = scratch / "traces";
   Session session(options);
   {
-    HostSamplerOptions host = host_options_for({.local_rank = 0});
+    HostOptions host = host_options_for(options);
     host.interval_ns = 3'600'000'000'000;
     const HostRecorder recorder(host);
   }
@@ -59,7 +60,7 @@ TEST_CASE("host_recorder: memory scopes are counters, too") {
   Options options = options_with(names);
   options.folder = scratch / "traces";
   Session session(options);
-  MemoryStats stats({.warmup_iterations = 0, .on_snapshot = memory_counters()});
+  MemoryStats stats({.warmup_iterations = 0, .counters = true});
   stats.add_bytes("npp", 4096);
   { const MemoryScope scope(stats, "training_step"); }
   session.close();

@@ -1,4 +1,6 @@
-#include "record/host/host_recorder.h"
+#include "record/host/host_sampler.h"
+
+#include "record/host_recorder.h"
 #include "record/scratch.h"
 #include "support/child_process.h"
 
@@ -161,9 +163,12 @@ TEST_CASE("host_sampler: files that a container hides are named, and the rest is
 }
 
 TEST_CASE("host_sampler: the first process of a node samples the host, the others themselves") {
-  const HostSamplerOptions first = host_options_for({.local_rank = 0});
+  Options place;
+  place.local_rank = 0;
+  const HostOptions first = host_options_for(place);
   CHECK((first.cpu && first.memory && first.disk && first.network && first.process));
-  const HostSamplerOptions other = host_options_for({.local_rank = 3});
+  place.local_rank = 3;
+  const HostOptions other = host_options_for(place);
   CHECK_FALSE((other.cpu || other.memory || other.disk || other.network));
   CHECK(other.process);
 }

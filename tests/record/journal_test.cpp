@@ -47,8 +47,8 @@ TEST_CASE("journal: one that is being made is none that a recovery deletes") {
   const TemporaryFolder folder;
   const Recoverer one(folder.path());
   const Recoverer other(folder.path());
-  Options options;
-  options.journal_folder = folder.path();
+  traceloom_options options = TRACELOOM_OPTIONS_INIT;
+  options.journal_folder = folder.path().c_str();
   options.rank = 0;
   options.pool_bytes = options.max_pool_bytes = detail::kChunkBytes;
   int failed = 0;

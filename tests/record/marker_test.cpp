@@ -1,5 +1,5 @@
-#include "record/names/schedule.h"
 #include "record/recorded.h"
+#include "record/schedule.h"
 
 #include <list>
 #include <stdexcept>

@@ -1,7 +1,7 @@
 // These tests use useless options and values, and check what they are taken for.
 #include "record/buffers/clock.h"
-#include "record/c/traceloom.h"
 #include "record/recorded.h"
+#include "record/traceloom.h"
 
 #include <limits>
 #include <string>

@@ -1,7 +1,7 @@
 // These tests check events that end after the last cycle, and files that come with the name of one
 // before.
-#include "record/names/schedule.h"
 #include "record/recorded.h"
+#include "record/schedule.h"
 
 #include <thread>
 

@@ -1,4 +1,4 @@
-#include "record/names/schedule.h"
+#include "record/schedule.h"
 
 #include <doctest/doctest.h>
 

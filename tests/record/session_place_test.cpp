@@ -1,8 +1,8 @@
 // These tests check which process of the run a session belongs to.
 #include "record/names/session_place.h"
 
-#include "record/c/traceloom.h"
 #include "record/recorded.h"
+#include "record/traceloom.h"
 #include "support/child_process.h"
 
 #include <cstdlib>
@@ -40,6 +40,10 @@ void set_all(const LauncherVariables& variables) {
 }
 
 constexpr char kFolder[] = "{run_name}/{world_size}ranks/node{node_rank}";
+
+SessionOptions settled_from(const Options& options) {
+  return settled_options(SessionOptions(&detail::OptionsForC(options).get()));
+}
 
 }  // namespace
 
@@ -80,15 +84,15 @@ TEST_CASE("session: what the program says itself stands against the launcher") {
           options.rank = 7;
           options.node_rank = 2;
           options.folder = "r{rank}-n{node_rank}-l{local_rank}-{local_world_size}";
-          const Options settled = settled_options(options);
+          const SessionOptions settled = settled_from(options);
           if (settled.rank != 7 || settled.node_rank != 2 || settled.local_rank != 0) _exit(1);
           if (settled.world_size != 0 || settled.local_world_size != 0) _exit(2);
-          if (settled.folder != "r7-n2-l0-1") _exit(3);
+          if (settled.folder != std::string("r7-n2-l0-1")) _exit(3);
           options.rank = 3;  // the launcher's
-          const Options same = settled_options(options);
+          const SessionOptions same = settled_from(options);
           if (same.world_size != 4 || same.local_rank != 1 || same.node_rank != 2) _exit(4);
           options.world_size = 0;
-          if (settled_options(options).world_size != 0) _exit(5);
+          if (settled_from(options).world_size != 0) _exit(5);
         }) == 0);
 }
 
@@ -98,7 +102,7 @@ TEST_CASE("session: without a launcher it is rank 0, and says nothing of how man
           set_all({});
           Options options;
           options.folder = folder.path("{rank}of{world_size}");
-          const Options settled = settled_options(options);
+          const SessionOptions settled = settled_from(options);
           if (settled.rank != 0 || settled.world_size != 0 || settled.node_rank != 0) _exit(1);
           Session(std::move(options)).close();
         }) == 0);
@@ -115,7 +119,7 @@ TEST_CASE("session: a place that cannot be is refused") {
       set_all(variables);
       try {
         const Session session(options);
-      } catch (const std::invalid_argument& error) {
+      } catch (const std::runtime_error& error) {
         static_cast<void>(folder.write("problem", error.what()));
       }
     });

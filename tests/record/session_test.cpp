@@ -364,24 +364,28 @@ TEST_CASE("session: CLOCK_MONOTONIC serves where the counter does not") {
 
 TEST_CASE("session: handlers get every event, and one that throws is told of and left alone") {
   struct Collector : TraceHandler {
-    void begin_cycle(const CycleInfo& cycle) override { log.push_back("begin " + cycle.path); }
+    void begin_cycle(const CycleInfo& cycle) override {
+      log.push_back(std::string("begin ") + cycle.path);
+    }
     void duration(const DurationEvent& event) override {
-      log.push_back("duration " + event.label->name + " " + event.label->categories);
-      CHECK(event.part == DurationPart::whole);
+      log.push_back(std::string("duration ") + event.name + " " + event.categories);
+      CHECK(event.part == TRACELOOM_WHOLE);
       CHECK(event.epoch == 0);
       CHECK(event.batch == 7);
       CHECK(event.duration_ns >= 0);
-      CHECK(event.thread->name == "Training Loop");
+      CHECK(event.thread_name == std::string("Training Loop"));
     }
     void instant(const InstantEvent& event) override {
-      log.push_back("instant " + event.label->name);
+      log.push_back(std::string("instant ") + event.name);
     }
     void counter(const CounterEvent& event) override {
-      log.push_back("counter " + event.label->name + " " + event.label->keys[1] + "=" +
+      log.push_back(std::string("counter ") + event.name + " " + event.keys[1] + "=" +
                     std::to_string(event.values[1]));
     }
     void external_trace(const std::string& path) override { log.push_back("external " + path); }
-    void end_cycle(const CycleInfo& cycle) override { log.push_back("end " + cycle.path); }
+    void end_cycle(const CycleInfo& cycle) override {
+      log.push_back(std::string("end ") + cycle.path);
+    }
     std::vector<std::string> log;
   };
   struct Thrower : TraceHandler {

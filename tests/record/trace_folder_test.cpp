@@ -52,7 +52,7 @@ TEST_CASE("trace_folder: is made with its parents, and names files by position")
   CHECK(folder_of(names, rank(1)) == scratch / "gpt/traces");
   Position position;
   position.batch = 5;
-  CHECK(file_namer(names, rank(1))(position) == "ep0-ba5-rank1.json");
+  CHECK(NameTemplate(names.file).expand(rank(1), position) == "ep0-ba5-rank1.json");
 }
 
 TEST_CASE("trace_folder: one that another run left something in is refused") {

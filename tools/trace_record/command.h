@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/problems.h"
-#include "record/host/host_recorder.h"
+#include "record/host/host_sampler.h"
 #include "record/host/proc.h"
 
 #include <csignal>

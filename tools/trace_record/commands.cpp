@@ -78,7 +78,7 @@ HostTrace plan_trace(const RunOptions& options) {
   trace.session.node_rank = place.node_rank;
   trace.session.is_beside_rank = true;
   trace.session.folder = record::folder_of(names, run);
-  const std::string name = record::file_namer(names, run)(record::Position());
+  const std::string name = record::NameTemplate(names.file).expand(run, record::Position());
   trace.path = std::filesystem::path(trace.session.folder) / name;
   const std::filesystem::path hidden =
       std::filesystem::path(name).replace_filename("." + trace.path.filename().string());

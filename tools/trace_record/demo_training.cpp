@@ -1,7 +1,8 @@
 #include "trace_record/demo_training.h"
 
 #include "common/terminal.h"
-#include "record/host/host_recorder.h"
+#include "record/host_recorder.h"
+#include "record/memory_scope.h"
 #include "record/names/trace_folder.h"
 #include "record/recorder.h"
 #include "trace_record/demo_model.h"
@@ -69,7 +70,7 @@ class Training {
     if (options.merges) merger_.emplace(merge_options(), session_options_);
     session_.emplace(session_options_);
     host_.emplace(sampler_options());
-    position_.epoch_batches = static_cast<std::uint64_t>(options.batches);
+    position_.epoch_batches = options.batches;
     if (options.memory_stats) memory_ = std::make_unique<MemoryStats>(memory_options());
   }
 
@@ -96,8 +97,8 @@ class Training {
     return merge;
   }
 
-  HostSamplerOptions sampler_options() const {
-    HostSamplerOptions options = host_options_for(run_.place);
+  HostOptions sampler_options() const {
+    HostOptions options = host_options_for(session_options_);
     options.interval_ns = options_.trace.interval_ns;
     return options;
   }
@@ -108,7 +109,7 @@ class Training {
                                folder_of(names_of(options_.trace), run_), run_.place.rank);
     options.overwrite = options_.trace.overwrite;
     options.rank = run_.place.rank;
-    options.on_snapshot = memory_counters();
+    options.counters = true;
     return options;
   }
 
@@ -233,7 +234,7 @@ Options demo_session_options(const DemoOptions& options, std::int64_t rank) {
   session.world_size = run.place.world_size;
   session.local_world_size = run.place.local_world_size;
   session.folder = folder_of(names, run);
-  session.file_name = file_namer(names, run);
+  session.name_template = names.file;
   session.overwrite = options.trace.overwrite;
   session.num_traces_to_keep = options.keep;
   return session;

@@ -1,8 +1,8 @@
 // The options of trace-record: those that its commands share, and those of the demo.
 #pragma once
 
-#include "record/names/schedule.h"
 #include "record/names/trace_folder.h"
+#include "record/schedule.h"
 
 #include <cstdint>
 #include <string>

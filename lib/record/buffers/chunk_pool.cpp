@@ -13,11 +13,11 @@
 namespace traceloom::record {
 namespace {
 
-// this_chunk points here if a thread has no chunk: nothing fits in.
+// traceloom_chunk points here if a thread has no chunk: nothing fits in.
 detail::ChunkHeader no_chunk{{detail::kChunkSlots}, {kFullChunk}, {0}, 0, 0, {}, 0, {0}};
 
 bool has_chunk() {
-  return detail::this_chunk != &no_chunk;
+  return traceloom_chunk != &no_chunk;
 }
 
 // Counts the events of a full chunk that are in no file. Going through its slots is 7 % of what a
@@ -32,16 +32,11 @@ std::uint64_t count_unwritten(detail::ChunkHeader& chunk) {
 }
 
 }  // namespace
+}  // namespace traceloom::record
 
-namespace detail {
+__thread traceloom::record::detail::ChunkHeader* traceloom_chunk = &traceloom::record::no_chunk;
 
-__thread ChunkHeader* this_chunk = &no_chunk;
-
-ChunkHeader* next_chunk(std::uint32_t slots) noexcept {
-  return ChunkPool::instance().next(slots);
-}
-
-}  // namespace detail
+namespace traceloom::record {
 
 ChunkPool& ChunkPool::instance() {
   static ChunkPool* const pool = new ChunkPool;
@@ -112,8 +107,8 @@ detail::ChunkHeader* ChunkPool::next(std::uint32_t slots) noexcept {
   }
   thread->is_inside = true;
   std::unique_lock lock(mutex_);
-  if (has_chunk()) hand_over(detail::this_chunk);
-  detail::this_chunk = &no_chunk;
+  if (has_chunk()) hand_over(traceloom_chunk);
+  traceloom_chunk = &no_chunk;
   detail::ChunkHeader* chunk = is_open_ ? take(is_first) : nullptr;
   if (chunk == nullptr && is_open_ && settings_.when_full == WhenFull::block) {
     const auto give_up =
@@ -128,7 +123,7 @@ detail::ChunkHeader* ChunkPool::next(std::uint32_t slots) noexcept {
     chunk->tid = thread->tid;
     pthread_getname_np(pthread_self(), chunk->thread_name, sizeof chunk->thread_name);
     thread->session = session;
-    detail::this_chunk = chunk;
+    traceloom_chunk = chunk;
   } else if (is_open_) {
     dropped_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -199,8 +194,8 @@ void ChunkPool::hand_over(detail::ChunkHeader* chunk) {
 void ChunkPool::hand_over_own() noexcept {
   if (!has_chunk()) return;
   const std::lock_guard lock(mutex_);
-  hand_over(detail::this_chunk);
-  detail::this_chunk = &no_chunk;
+  hand_over(traceloom_chunk);
+  traceloom_chunk = &no_chunk;
 }
 
 std::vector<LiveChunk> ChunkPool::begin_drain() {
@@ -262,7 +257,7 @@ bool ChunkPool::is_half_full() {
 }
 
 void ChunkPool::forget_session() {
-  detail::this_chunk = &no_chunk;
+  traceloom_chunk = &no_chunk;
   is_open_ = false;
   free_.clear();
   live_.clear();
@@ -318,135 +313,5 @@ ThreadState* this_thread_state() noexcept {
 void forget_thread_after_fork() noexcept {
   if (state != nullptr) state->tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
 }
-
-void set_thread_name(const std::string& name) {
-  const ThreadState* thread = this_thread_state();
-  if (thread != nullptr) Registry::instance().name_thread(thread->tid, name);
-}
-
-namespace detail {
-
-std::uint64_t begin_out_of_line(Site& site, std::uint64_t at) noexcept {
-  const MarkerOptions& options = static_cast<const Label&>(site).options;
-  const std::uint64_t begin_ticks = now();
-  if (options.long_running) put({begin_ticks, 0, at, site.id, Kind::begin, 0, 0});
-  if (options.instant_on_start) put({begin_ticks, 0, at, site.id, Kind::instant, 0, 0});
-  return begin_ticks;
-}
-
-void end_out_of_line(const Site& site, std::uint64_t begin_ticks, std::uint64_t at) noexcept {
-  end_with({&site, begin_ticks, at}, nullptr, 0);
-}
-
-void push_open(Site& site) noexcept {
-  ThreadState* thread = this_thread_state();
-  if (thread == nullptr) return;
-  try {
-    thread->open.push_back({&site, 0, 0});
-  } catch (...) {
-    return;  // no memory: its finish() will count as misuse
-  }
-  thread->open.back() = begin(site);
-}
-
-void pop_open(Site& site) noexcept {
-  ThreadState* thread = this_thread_state();
-  if (thread == nullptr) return;
-  std::vector<OpenSpan>& open = thread->open;
-  const auto found = std::find_if(open.rbegin(), open.rend(),
-                                  [&](const OpenSpan& span) { return span.site == &site; });
-  if (found == open.rend()) {
-    // A marker that found no memory to be registered is nobody's mistake.
-    if (&site != &unregistered_site)
-      Registry::instance().count_misuse(static_cast<Label&>(site),
-                                        "finish() without start() in this thread does nothing");
-    return;
-  }
-  const OpenSpan span = *found;
-  open.erase(std::next(found).base());
-  end(span);
-}
-
-void count_early(const Site* site) noexcept {
-  if (site != nullptr && site != &unregistered_site)
-    Registry::instance().count_early(static_cast<const Label&>(*site));
-}
-
-namespace {
-
-// Returns room for an event and `more` slots that belong to it, which commit() hands over; nullptr
-// if the event has to be dropped.
-Slot* slot_with(std::uint32_t more) noexcept {
-  ChunkHeader* chunk = this_chunk;
-  const std::uint32_t filled = chunk->committed.load(std::memory_order_relaxed);
-  if (filled + 1 + more > chunk->limit.load(std::memory_order_relaxed))
-    chunk = next_chunk(1 + more);
-  return chunk == nullptr ? nullptr
-                          : chunk->slots() + chunk->committed.load(std::memory_order_relaxed);
-}
-
-void commit(std::uint32_t more) noexcept {
-  this_chunk->followers += more;
-  this_chunk->committed.store(this_chunk->committed.load(std::memory_order_relaxed) + 1 + more,
-                              std::memory_order_release);
-}
-
-void put_slots(const Slot& event, const Arg* first, const Arg* args, std::size_t count) noexcept {
-  count = args == nullptr ? 0 : std::min(count, kMostArgs);
-  const auto more = static_cast<std::uint32_t>(count + (first == nullptr ? 0 : 1));
-  Slot* slot = slot_with(more);
-  if (slot == nullptr) return;
-  *slot = event;
-  slot->value_count = static_cast<std::uint8_t>(count);
-  slot->more_slots = static_cast<std::uint16_t>(more);
-  if (first != nullptr) std::memcpy(++slot, first, sizeof *first);
-  for (std::size_t i = 0; i < count; ++i) std::memcpy(++slot, args + i, sizeof *args);
-  commit(more);
-}
-
-}  // namespace
-
-void put_counter(Site& site, const double* values, std::size_t count) noexcept {
-  count = std::min(count, static_cast<const Label&>(site).key_count);
-  if (count == 0) return;
-  constexpr std::size_t kFirstValues = 2;
-  constexpr std::size_t kValuesPerSlot = sizeof(Slot) / sizeof(double);
-  const std::size_t rest = count > kFirstValues ? count - kFirstValues : 0;
-  const auto more = static_cast<std::uint32_t>((rest + kValuesPerSlot - 1) / kValuesPerSlot);
-  Slot* const slot = slot_with(more);
-  if (slot == nullptr) return;
-  *slot = {now(),
-           0,
-           0,
-           site.id,
-           Kind::counter,
-           static_cast<std::uint8_t>(count),
-           static_cast<std::uint16_t>(more)};
-  std::copy_n(reinterpret_cast<const char*>(values), std::min(count, kFirstValues) * sizeof(double),
-              reinterpret_cast<char*>(&slot->value));
-  std::copy_n(reinterpret_cast<const char*>(values + kFirstValues), rest * sizeof(double),
-              reinterpret_cast<char*>(slot + 1));
-  commit(more);
-}
-
-void end_with(OpenSpan span, const Arg* args, std::size_t count) noexcept {
-  if (span.begin_ticks == 0) return end(span);
-  const auto& label = static_cast<const Label&>(*span.site);
-  const std::uint64_t end_ticks = now();
-  put_slots({span.begin_ticks, end_ticks - span.begin_ticks, span.position, span.site->id,
-             label.options.long_running ? Kind::end : Kind::whole, 0, 0},
-            nullptr, args, std::min(count, label.key_count));
-  if (label.options.instant_on_finish)
-    put({end_ticks, 0, position.load(std::memory_order_relaxed), span.site->id, Kind::instant, 0,
-         0});
-}
-
-void put_with(const Site& site, Kind kind, std::uint64_t value, const Arg* first, const Arg* args,
-              std::size_t count) noexcept {
-  put_slots({now(), value, position.load(std::memory_order_relaxed), site.id, kind, 0, 0}, first,
-            args, std::min(count, static_cast<const Label&>(site).key_count));
-}
-
-}  // namespace detail
 
 }  // namespace traceloom::record

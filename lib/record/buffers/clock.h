@@ -3,10 +3,13 @@
 #pragma once
 
 #include "record/session.h"
+#include "record/slots.h"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <time.h>
 #include <vector>
 
 namespace traceloom::record {
@@ -20,6 +23,20 @@ namespace traceloom::record {
 //   std::int64_t unix_ns = line.ns(detail::now());
 //
 // Ticks are the processor's time stamp counter, or nanoseconds of CLOCK_MONOTONIC.
+
+namespace detail {
+
+extern std::atomic<bool> clock_is_tsc;
+
+inline std::uint64_t now() noexcept {
+  if (clock_is_tsc.load(std::memory_order_relaxed)) return read_counter();
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace detail
 
 // One moment on all clocks.
 struct ClockPair {

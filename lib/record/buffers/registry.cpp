@@ -1,43 +1,18 @@
 #include "record/buffers/registry.h"
 
 #include "base/json_string.h"
+#include "record/buffers/clock.h"
 #include "record/support/process_support.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 
 namespace traceloom::record {
-namespace detail {
-
-Site unregistered_site;
-std::atomic<std::uint64_t> position{0};
-std::atomic<std::uint64_t> end_of_epoch{kNoEpoch};
-
-Site* register_marker(const char* name, const char* categories,
-                      const MarkerOptions& options) noexcept {
-  try {
-    return &Registry::instance().marker(name, categories, options);
-  } catch (...) {
-    return &unregistered_site;  // no memory: the marker stays off
-  }
-}
-
-Site* register_counter(const std::string& name, const std::string& categories,
-                       const std::vector<std::string>& keys, Actions actions) {
-  return &Registry::instance().counter(name, categories, keys, actions);
-}
-
-}  // namespace detail
-
 namespace {
 
 unsigned bits_of(const MarkerOptions& options) {
-  unsigned bits = 0;
-  for (const Action action :
-       {Action::skip, Action::warmup, Action::active, Action::active_and_save})
-    bits = bits << 1 | (options.actions.contains(action) ? 1U : 0U);
+  unsigned bits = options.actions.bits();
   for (const bool flag :
        {options.instant_on_start, options.instant_on_finish, options.long_running})
     bits = bits << 1 | (flag ? 1U : 0U);
@@ -79,11 +54,6 @@ void tell_repeated_key(Label& label, const std::function<void(const std::string&
 
 }  // namespace
 
-const char* to_string(Action action) {
-  constexpr std::array<const char*, 4> kNames{"SKIP", "WARMUP", "ACTIVE", "ACTIVE_AND_SAVE"};
-  return kNames.at(static_cast<std::size_t>(action));
-}
-
 Registry& Registry::instance() {
   static Registry* const registry = new Registry;
   return *registry;
@@ -119,7 +89,8 @@ Label& Registry::find(const Identity& identity, const MarkerOptions& options) {
   label.options = options;
   label.options.args = nullptr;  // key_names has them
   label.key_names = std::get<3>(identity);
-  label.keys = label.key_names.data();
+  for (const std::string& key : label.key_names) label.key_texts.push_back(key.c_str());
+  label.keys = label.key_texts.data();
   label.key_count = label.key_names.size();
   if (options.args == nullptr) label.repeated_key = first_repeated(label.key_names);
   known_.emplace(identity, &label);
@@ -173,7 +144,7 @@ void Registry::name_thread(std::uint32_t tid, const std::string& name) {
 
 void Registry::begin_epoch(std::uint64_t end, Action action) noexcept {
   first_action_.store(action, std::memory_order_relaxed);
-  detail::end_of_epoch.store(end, std::memory_order_relaxed);
+  traceloom_epoch_ended_at.store(end, std::memory_order_relaxed);
 }
 
 void Registry::count_early(const Label& label) noexcept {

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "record/marker.h"
-#include "record/trace_handler.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,10 +28,20 @@ inline constexpr std::uint64_t kNoEpoch = ~std::uint64_t{0};
 // The most keys of a counter; further keys are left out.
 inline constexpr std::size_t kMostKeys = 64;
 
-// One marker or counter.
+// The facts that events of one marker or counter share.
+struct EventLabel {
+  std::uint32_t id = 0;  // 1, 2, 3, ... in order of first use
+  std::string name;
+  std::string categories;             // joined by ','
+  const char* const* keys = nullptr;  // of a counter's values, or of arguments
+  std::size_t key_count = 0;
+};
+
+// One marker or counter; lives as long as the process.
 struct Label : detail::Site, EventLabel {
   MarkerOptions options;
   std::vector<std::string> key_names;  // for a counter
+  std::vector<const char*> key_texts;  // the same
   mutable std::atomic<bool> misuse_told{false};
   std::optional<std::string> repeated_key;  // for a counter: the first key that stands twice
 };

@@ -3,6 +3,7 @@
 #include "base/problems.h"
 #include "output/json_writer.h"
 #include "record/buffers/registry.h"
+#include "record/engine/program_handler.h"
 #include "record/files/trace_file.h"
 #include "record/slots.h"
 #include "record/support/process_support.h"
@@ -38,8 +39,8 @@ std::string current_reason() {
   }
 }
 
-StatusBoard::StatusBoard(const Options& options)
-    : options_(options), kept_(options.num_traces_to_keep) {
+StatusBoard::StatusBoard(const SessionOptions& options)
+    : options_(options), log_(options.log_function()), kept_(options.num_traces_to_keep) {
   status_.clock = detail::clock_is_tsc.load() ? "tsc" : "monotonic";
 }
 
@@ -58,7 +59,7 @@ void StatusBoard::set_error(const std::string& text) {
     const std::lock_guard lock(mutex_);
     status_.last_error = text;
   }
-  tell(options_.log, text);
+  tell(log_, text);
 }
 
 void StatusBoard::add_counts(std::uint64_t events, std::uint64_t lost,
@@ -76,12 +77,10 @@ void StatusBoard::save(const SavedTrace& saved, std::optional<TracePart> part) {
     complaint = kept_.add(saved, *part);
   }
   if (complaint) set_error(*complaint);
-  if (options_.on_saved) {
-    try {
-      options_.on_saved(saved);
-    } catch (...) {
-      set_error(current_problem());
-    }
+  try {
+    options_.tell_saved(saved);
+  } catch (...) {
+    set_error(current_problem());
   }
   std::vector<std::string> complaints;
   {
@@ -91,15 +90,15 @@ void StatusBoard::save(const SavedTrace& saved, std::optional<TracePart> part) {
   for (const std::string& each : complaints) set_error(each);
 }
 
-HandlerList::HandlerList(const Options& options, StatusBoard& status, NextPath next_path)
+HandlerList::HandlerList(const SessionOptions& options, StatusBoard& status, NextPath next_path)
     : status_(status) {
   if (options.write_json) {
     json_ = std::make_shared<JsonSink>(
-        JsonSinkOptions{options.gzip_level, options.overwrite, std::move(next_path)});
+        JsonSinkOptions{options.gzip_level, options.overwrite != 0, std::move(next_path)});
     handlers_.push_back({json_});
   }
-  for (const std::shared_ptr<TraceHandler>& handler : options.handlers)
-    handlers_.push_back({handler});
+  for (std::size_t i = 0; i < options.handler_count; ++i)
+    handlers_.push_back({std::make_shared<ProgramHandler>(options.handlers[i], i)});
 }
 
 void HandlerList::begin_cycle() {
@@ -109,9 +108,8 @@ void HandlerList::begin_cycle() {
 
 void HandlerList::metadata(const char* name, const std::string& args, std::int64_t at_ns,
                            std::int64_t tid) {
-  call([event = MetadataEvent{name, args, at_ns, tid}](TraceHandler& handler) {
-    handler.metadata(event);
-  });
+  const MetadataEvent event = metadata_of(name, args, at_ns, tid);
+  call([&](TraceHandler& handler) { handler.metadata(event); });
 }
 
 void HandlerList::take_external_trace(const std::string& path) {
@@ -143,7 +141,7 @@ void HandlerList::fail(Handler& handler) {
                                                  : "; the handler gets no more of this cycle"));
 }
 
-CycleWriter::CycleWriter(const Options& options, StatusBoard& status, const ClockPair& start,
+CycleWriter::CycleWriter(const SessionOptions& options, StatusBoard& status, const ClockPair& start,
                          std::uint32_t main_tid, Journal* journal)
     : options_(options),
       status_(status),
@@ -155,9 +153,7 @@ CycleWriter::CycleWriter(const Options& options, StatusBoard& status, const Cloc
                 [this](const FileState& state) { return next_unfinished_path(state); }),
       pool_(ChunkPool::instance()),
       feeder_(line_, [](std::uint32_t id) { return Registry::instance().label(id); }),
-      file_ticks_(start.ticks) {
-  cycle_.rank = options.rank;
-}
+      file_ticks_(start.ticks) {}
 
 void CycleWriter::keep_time() {
   constexpr std::int64_t kBetweenPairsNs = 1'000'000'000;
@@ -279,7 +275,7 @@ void CycleWriter::count_left_out() {
   lost_ += left_out.events;
   if (left_out.events == 0 || std::exchange(is_left_out_told_, true)) return;
   status_.set_error(
-      "counter '" + left_out.label->name +
+      "counter '" + left_out.counter +
       "': an event without any value that is a number is not written (told once a file)");
 }
 
@@ -332,14 +328,14 @@ void make_folder_of(const std::string& path) {
 }  // namespace
 
 std::string CycleWriter::path_at(const Position& position) {
-  std::string name =
-      fmt::format("ep{}-ba{}-rank{}.json", position.epoch, position.batch, options_.rank);
+  std::string name;
   try {
-    if (options_.file_name) name = options_.file_name(position);
+    name = options_.name_at(position);
   } catch (...) {
+    name = fmt::format("ep{}-ba{}-rank{}.json", position.epoch, position.batch, options_.rank);
     status_.set_error(current_problem() + "; the file is called " + name);
   }
-  return options_.folder + "/" + name;
+  return std::string(options_.folder) + "/" + name;
 }
 
 // A later cycle may replace a file of this session, if the program gives both the same name. A
@@ -367,9 +363,9 @@ void CycleWriter::commit_file(const std::string& path, const FileState& state) {
 }
 
 std::string CycleWriter::next_unfinished_path(const FileState& state) {
-  cycle_.path = new_unfinished_path(path_at_begin_);
-  commit_file(cycle_.path, state);
-  return cycle_.path;
+  path_ = new_unfinished_path(path_at_begin_);
+  commit_file(path_, state);
+  return path_;
 }
 
 void CycleWriter::begin(const Position& position) {
@@ -383,14 +379,14 @@ void CycleWriter::begin(const Position& position) {
   is_left_out_told_ = false;
   feeder_.begin_file();
   handlers_.begin_cycle();
-  cycle_.path.clear();
+  path_.clear();
   if (handlers_.json() != nullptr) {
     path_at_begin_ = path_at(position);
     make_folder_of(path_at_begin_);
-    cycle_.path = new_unfinished_path(path_at_begin_);
+    path_ = new_unfinished_path(path_at_begin_);
   }
-  handlers_.call([&](TraceHandler& handler) { handler.begin_cycle(cycle_); });
-  if (handlers_.has_file()) commit_file(cycle_.path, handlers_.json()->state());
+  handlers_.call([&](TraceHandler& handler) { handler.begin_cycle(cycle()); });
+  if (handlers_.has_file()) commit_file(path_, handlers_.json()->state());
   write_opening();
   flush();
 }
@@ -442,11 +438,19 @@ std::string CycleWriter::counts_json(std::uint64_t dropped) const {
   RecorderCounts counts;
   counts.events = in_file();
   counts.dropped = dropped;
-  counts.is_ring = options_.when_full == WhenFull::ring;
+  counts.is_ring = options_.when_full == TRACELOOM_RING;
   counts.lost = lost_;
   counts.error = handlers_.json_failure();
   counts.clock_error_ns = line_.worst_error_ns();
   return recorder_json(counts);
+}
+
+// Returns what is said of the whole cycle, in texts of the caller.
+std::vector<MetadataEvent> CycleWriter::last_metadata(const std::string& pairs,
+                                                      const std::string& counts,
+                                                      std::int64_t at_ns) const {
+  return {metadata_of("clock_pairs", pairs, at_ns, main_tid_),
+          metadata_of("recorder", counts, at_ns, main_tid_)};
 }
 
 // Ends the file first: then it is known what it lacks.
@@ -457,9 +461,9 @@ void CycleWriter::write_closing(std::uint64_t dropped) {
   end_json(pairs, at_ns, dropped);
   tell_counts();
   const std::string counts = counts_json(dropped);
+  const std::vector<MetadataEvent> said = last_metadata(pairs, counts, at_ns);
   handlers_.call_others([&](TraceHandler& handler) {
-    handler.metadata({"clock_pairs", pairs, at_ns, main_tid_});
-    handler.metadata({"recorder", counts, at_ns, main_tid_});
+    for (const MetadataEvent& event : said) handler.metadata(event);
   });
 }
 
@@ -472,8 +476,7 @@ void CycleWriter::end_json(const std::string& pairs, std::int64_t at_ns, std::ui
   const auto try_to_write_end = [&] {
     try {
       const std::string counts = counts_json(dropped);
-      json.write_end(
-          {{"clock_pairs", pairs, at_ns, main_tid_}, {"recorder", counts, at_ns, main_tid_}});
+      json.write_end(last_metadata(pairs, counts, at_ns));
       return true;
     } catch (...) {
       if (!handlers_.has_json_failed()) handlers_.fail_json();
@@ -499,41 +502,40 @@ void CycleWriter::end(const Command& command, std::uint64_t dropped_so_far) {
   write_closing(dropped);
   is_open_ = false;
   if (handlers_.json() != nullptr) finish_json(command.position);
-  handlers_.call_others([&](TraceHandler& handler) { handler.end_cycle(cycle_); });
+  handlers_.call_others([&](TraceHandler& handler) { handler.end_cycle(cycle()); });
   file_ticks_ = command.ticks;
   announce_next_file(command.position);
   save(command.position, dropped);
   last_end_ = command.position;
-  ++cycle_.number;
+  ++number_;
 }
 
 // Gives the file its name; if that fails, it keeps the one it has.
 void CycleWriter::finish_json(const Position& position) {
   JsonSink& json = *handlers_.json();
   if (!json.has_file()) {
-    cycle_.path.clear();  // a file of that name belongs to somebody else
+    path_.clear();  // a file of that name belongs to somebody else
     return;
   }
-  CycleInfo final_cycle = cycle_;
-  final_cycle.path = final_path_at(position);
-  make_folder_of(final_cycle.path);
+  const std::string final_path = final_path_at(position);
+  make_folder_of(final_path);
   try {
-    json.end_cycle(final_cycle);
+    json.end_cycle({sizeof(CycleInfo), options_.rank, number_, final_path.c_str()});
   } catch (...) {
     status_.set_error(current_problem());
   }
   if (json.final_path().empty()) {
     // If there is no file, the disk took nothing of it.
     std::error_code ignored;
-    if (!std::filesystem::exists(cycle_.path, ignored)) cycle_.path.clear();
+    if (!std::filesystem::exists(path_, ignored)) path_.clear();
     return;
   }
-  cycle_.path = json.final_path();
+  path_ = json.final_path();
   const std::string& failure = handlers_.json_failure();
   if (!failure.empty())
     status_.set_error(
-        fmt::format("{}: {} of {} events are not in it: {}", cycle_.path, lost_, events_, failure));
-  if (options_.overwrite) own_paths_.insert(cycle_.path);
+        fmt::format("{}: {} of {} events are not in it: {}", path_, lost_, events_, failure));
+  if (options_.overwrite) own_paths_.insert(path_);
 }
 
 void CycleWriter::save(const Position& position, std::uint64_t dropped) {
@@ -541,7 +543,7 @@ void CycleWriter::save(const Position& position, std::uint64_t dropped) {
   std::optional<TracePart> part;
   if (json != nullptr && !json->final_path().empty())
     part = is_rest_ ? TracePart::rest : TracePart::cycle;
-  status_.save({position, cycle_.path, in_file(), dropped}, part);
+  status_.save({position, path_, in_file(), dropped}, part);
 }
 
 }  // namespace traceloom::record

@@ -29,8 +29,8 @@ struct Command {
   Position position = {};
   SyncRounds rounds = {};  // for begin and end of a cycle; may be empty
   std::string path = {};   // for an external trace
-  // For the end of a cycle: the file is cut when the next command comes, or when Options::flush_ms
-  // have passed, so that it has what ends in this moment.
+  // For the end of a cycle: the file is cut when the next command comes, or when flush_ms of the
+  // options have passed, so that it has what ends in this moment.
   bool has_grace = false;
   std::uint64_t ticks = 0;    // when it was sent; set by Writer::send()
   std::uint64_t dropped = 0;  // dropped in the session by then
@@ -55,7 +55,7 @@ std::string current_reason();
 class StatusBoard {
  public:
   // `options` must outlive the board.
-  explicit StatusBoard(const Options& options);
+  explicit StatusBoard(const SessionOptions& options);
 
   Status status() const;
   std::vector<SavedTrace> saved_traces() const;
@@ -67,7 +67,8 @@ class StatusBoard {
   void save(const SavedTrace& saved, std::optional<TracePart> part);
 
  private:
-  const Options& options_;
+  const SessionOptions& options_;
+  const std::function<void(const std::string&)> log_;
   mutable std::mutex mutex_;
   KeptTraces kept_;
   Status status_;
@@ -81,7 +82,7 @@ class StatusBoard {
 // A handler that throws gets nothing more of the cycle. Only the writer's thread may use it.
 class HandlerList {
  public:
-  HandlerList(const Options& options, StatusBoard& status, NextPath next_path);
+  HandlerList(const SessionOptions& options, StatusBoard& status, NextPath next_path);
 
   // Gives all handlers another chance.
   void begin_cycle();
@@ -150,7 +151,7 @@ void HandlerList::call_others(const Call& use) {
 class CycleWriter {
  public:
   // `options` and `status` must outlive it, and so must `journal`, which may be null.
-  CycleWriter(const Options& options, StatusBoard& status, const ClockPair& start,
+  CycleWriter(const SessionOptions& options, StatusBoard& status, const ClockPair& start,
               std::uint32_t main_tid, Journal* journal);
 
   bool is_open() const { return is_open_; }
@@ -205,9 +206,12 @@ class CycleWriter {
   void end_json(const std::string& pairs, std::int64_t at_ns, std::uint64_t dropped);
   void finish_json(const Position& position);
   void save(const Position& position, std::uint64_t dropped);
+  CycleInfo cycle() const { return {sizeof(CycleInfo), options_.rank, number_, path_.c_str()}; }
   std::string counts_json(std::uint64_t dropped) const;
+  std::vector<MetadataEvent> last_metadata(const std::string& pairs, const std::string& counts,
+                                           std::int64_t at_ns) const;
 
-  const Options& options_;
+  const SessionOptions& options_;
   StatusBoard& status_;
   Journal* journal_;
   std::uint32_t main_tid_;
@@ -234,7 +238,8 @@ class CycleWriter {
   bool is_open_ = false;
   // The open cycle had no begin_cycle: it takes what ended after the last one.
   bool is_rest_ = false;
-  CycleInfo cycle_;
+  std::uint64_t number_ = 0;          // of the cycle
+  std::string path_;                  // of its file
   std::string path_at_begin_;         // the path of the cycle if it ended where it began
   std::optional<Position> last_end_;  // the end of the cycle before
   std::set<std::string> own_paths_;   // paths of the files so far, if files may be overwritten

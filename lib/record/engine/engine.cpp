@@ -4,26 +4,19 @@
 #include "base/units.h"
 #include "record/buffers/chunk_pool.h"
 #include "record/buffers/registry.h"
-#include "record/engine/writer.h"
 #include "record/journal/recover.h"
-#include "record/names/session_place.h"
-#include "record/session.h"
 #include "record/support/process_support.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <memory>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <pthread.h>
-#include <shared_mutex>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
@@ -40,177 +33,6 @@ std::atomic<bool> is_beside_session{false};
 // Serializes closing: the session's thread and a thread that exits the process may both do it.
 // Leaked on purpose, and replaced in the child of a fork(), where its owner may not exist.
 std::atomic<std::mutex*> closing{new std::mutex};
-
-void set_position_of_events(const Position& position) {
-  detail::position.store(position.epoch << 32 | (position.batch & 0xffffffffU),
-                         std::memory_order_relaxed);
-}
-
-}  // namespace
-
-// Does the work of a Session: it follows the schedule, opens and ends cycles, and owns the writer.
-class Engine {
- public:
-  // Throws std::runtime_error.
-  explicit Engine(Options options);
-  ~Engine() { close(UseBarrier::no); }
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
-
-  void batch_begin(const Position& position) {
-    if (!is_open()) return;
-    arrive(position, NextBatch::comes);
-    if (action_ != Action::skip && !is_cycle_open_) open_cycle();
-  }
-
-  void batch_end(const Position& position) {
-    if (!is_open()) return;
-    if (action_ == Action::active_and_save && is_cycle_open_) {
-      is_cycle_open_ = false;
-      SyncRounds rounds = meet_at_end();
-      has_grace_ = next_batch(position) == NextBatch::none;
-      send({Command::Kind::end_cycle, position, std::move(rounds), {}, has_grace_});
-    }
-    follow_schedule(position, next_batch(position));
-  }
-
-  void set_position(const Position& position) {
-    if (is_open()) arrive(position, next_batch(position));
-  }
-
-  bool is_open() const {
-    const std::shared_lock lock(mutex_);
-    return writer_ != nullptr;
-  }
-
-  Action action() const { return action_.load(std::memory_order_relaxed); }
-  void record_external_trace(const std::string& path) {
-    send({Command::Kind::external_trace, position(), {}, path});
-  }
-
-  void flush() {
-    const std::shared_lock lock(mutex_);
-    if (writer_ != nullptr) writer_->wait(writer_->send({Command::Kind::flush, position()}));
-  }
-
-  bool wait_saved(unsigned timeout_ms) {
-    const std::shared_lock lock(mutex_);
-    if (writer_ == nullptr) return true;
-    writer_->send({Command::Kind::end_grace, position()});
-    return writer_->wait(writer_->last_end_of_cycle(), timeout_ms);
-  }
-
-  std::vector<SavedTrace> saved_traces() const {
-    const std::shared_lock lock(mutex_);
-    return writer_ != nullptr ? writer_->board().saved_traces() : saved_at_close_;
-  }
-
-  Status status() const {
-    const std::shared_lock lock(mutex_);
-    Status status = writer_ != nullptr ? writer_->board().status() : status_at_close_;
-    if (writer_ == nullptr) return status;
-    status.dropped = ChunkPool::instance().dropped();
-    status.peak_pool_bytes = ChunkPool::instance().peak_bytes();
-    status.misuses = Registry::instance().misuses() - misuses_before_;
-    return status;
-  }
-
-  enum class UseBarrier : std::uint8_t { no, yes };
-  void close(UseBarrier use_barrier);
-
-  // Returns false in a child of fork(), where there is no writer.
-  bool is_of_this_process() const { return generation_ == generation.load(); }
-  // Called in a child of fork().
-  void forget() {
-    is_beside_session = true;
-    if (writer_ != nullptr) writer_->forget();
-  }
-
-  // Does what close() does once the lock for closing is held.
-  void close_locked(SyncRounds rounds);
-
- private:
-  void start();
-  // Does nothing once the session is closed: another thread may exit the process, which closes it.
-  void send(Command command) {
-    const std::shared_lock lock(mutex_);
-    if (writer_ != nullptr) writer_->send(std::move(command));
-  }
-
-  void prepare_folder() const;
-  void recover_journal() const;
-  std::shared_ptr<Journal> make_journal(const ClockPair& start, std::string& problem) const;
-  enum class NextBatch : std::uint8_t { comes, none };
-  void follow_schedule(const Position& position, NextBatch next = NextBatch::comes) {
-    {
-      const std::lock_guard lock(position_mutex_);
-      position_ = position;
-    }
-    set_position_of_events(position);
-    if (!options_.schedule)
-      action_ = Action::active;
-    else
-      action_ = next == NextBatch::none ? Action::skip : options_.schedule(position);
-    Registry::instance().set_action(action_);
-  }
-
-  void arrive(const Position& position, NextBatch next) {
-    // Events that are recorded from here on belong to the next cycle.
-    if (std::exchange(has_grace_, false)) send({Command::Kind::end_grace, position});
-    const bool begins_epoch = position.epoch != this->position().epoch;
-    const std::uint64_t before = detail::position.load(std::memory_order_relaxed);
-    follow_schedule(position, next);
-    if (begins_epoch) Registry::instance().begin_epoch(before, action_);
-  }
-
-  // After the last batch of an epoch, a schedule has no answer for a next batch. What is recorded
-  // there would be a trace of its own, unless the cycle goes on.
-  NextBatch next_batch(const Position& position) const {
-    const bool is_at_end = position.epoch_batches && *position.epoch_batches > 0 &&
-                           position.batch_in_epoch >= *position.epoch_batches;
-    return is_at_end && !is_cycle_open_ ? NextBatch::none : NextBatch::comes;
-  }
-
-  Position position() const {
-    const std::lock_guard lock(position_mutex_);
-    return position_;
-  }
-
-  void open_cycle() {
-    is_cycle_open_ = true;
-    send({Command::Kind::begin_cycle, position_, meet_at_begin()});
-  }
-
-  SyncRounds meet_at_begin() const {
-    if (options_.barrier) return meet(options_.barrier, std::max(options_.sync_rounds, 1U));
-    // A single rank agrees with itself; of several ranks without a barrier, nothing is known.
-    return options_.world_size == 1 ? meet([] {}, 1) : SyncRounds{};
-  }
-
-  SyncRounds meet_at_end() const {
-    return options_.sync_at_end && options_.barrier ? meet_at_begin() : SyncRounds{};
-  }
-
-  void complain(const std::string& text) const {
-    if (options_.log) options_.log(text);
-  }
-
-  Options options_;
-  std::uint64_t generation_;
-  std::uint64_t misuses_before_ = 0;
-  std::atomic<Action> action_ = Action::skip;
-  mutable std::mutex position_mutex_;
-  Position position_;
-  bool is_cycle_open_ = false;
-  bool has_grace_ = false;  // the last cycle was the last of its epoch and still takes events
-  // Threads that use the writer share it; close() takes it alone and removes the writer.
-  mutable std::shared_mutex mutex_;
-  std::unique_ptr<Writer> writer_;
-  std::vector<SavedTrace> saved_at_close_;
-  Status status_at_close_;
-};
-
-namespace {
 
 // After fork(), the child has one thread, a copy of the memory and none of the locks' owners. It
 // must not write what the parent writes as well.
@@ -229,7 +51,10 @@ void after_fork_in_child() {
   forget_thread_after_fork();
   ChunkPool::instance().forget_session();
   Registry::instance().forget_session();
-  if (Engine* const engine = current.exchange(nullptr)) engine->forget();
+  if (Engine* const engine = current.exchange(nullptr)) {
+    is_beside_session = true;
+    engine->forget();
+  }
   keep_forever(closing.exchange(new std::mutex));
   after_fork_in_parent();
 }
@@ -237,7 +62,7 @@ void after_fork_in_child() {
 void install_process_hooks() {
   static const bool installed = [] {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    std::atexit(close_open_session);
+    std::atexit(traceloom_close_open_session);
     return true;
   }();
   static_cast<void>(installed);
@@ -255,7 +80,7 @@ std::optional<std::int64_t> rank_in(std::string_view name) {
 
 // Returns whether the merge per node may write the file meanwhile: that of another node, or that of
 // this node once its first rank has ended.
-bool may_be_merged_meanwhile(const std::string& name, const Options& options) {
+bool may_be_merged_meanwhile(const std::string& name, const SessionOptions& options) {
   const RunIdentity run = identity_of(options);
   const NameTemplate::Owner owner = NameTemplate(kDefaultMergedName).owner_of(name, run);
   return owner == NameTemplate::Owner::other_rank ||
@@ -264,16 +89,14 @@ bool may_be_merged_meanwhile(const std::string& name, const Options& options) {
 
 }  // namespace
 
-void close_open_session() {
-  if (Writer::is_own_thread()) return;  // it cannot wait for itself
-  const std::lock_guard lock(*closing.load());
-  if (Engine* const engine = current.load()) engine->close_locked({});
+bool Engine::is_of_this_process() const {
+  return generation_ == generation.load();
 }
 
-Engine::Engine(Options options)
+Engine::Engine(SessionOptions options)
     : options_(settled_options(std::move(options))),
       generation_(generation.load()),
-      position_(options_.start) {
+      position_(options_.start_position()) {
   install_process_hooks();
   Engine* expected = nullptr;
   if (!current.compare_exchange_strong(expected, this))
@@ -282,7 +105,7 @@ Engine::Engine(Options options)
     start();
     // These call functions of the program, which may throw.
     follow_schedule(position_);
-    if (!options_.schedule) open_cycle();
+    if (options_.schedule == nullptr) open_cycle();
   } catch (...) {
     close(UseBarrier::no);
     const std::lock_guard lock(*closing.load());  // another thread may exit the process
@@ -299,12 +122,12 @@ void Engine::start() {
                 "gzip_level " + std::to_string(options_.gzip_level) + " is not from 0 to 9");
   static_cast<void>(KeptTraces(options_.num_traces_to_keep));  // throws for a bad number, too
   options_.flush_ms = std::max(options_.flush_ms, 1U);
-  options_.is_beside_rank |= is_beside_session.load();
-  if (!options_.journal_folder.empty()) recover_journal();
-  if (options_.write_json) prepare_folder();
-  if (options_.barrier) options_.barrier();
-  choose_clock(options_.clock);
-  if (options_.clock == ClockChoice::tsc && !detail::clock_is_tsc.load())
+  if (is_beside_session) options_.is_beside_rank = 1;
+  if (has_journal()) recover_journal();
+  if (options_.write_json != 0) prepare_folder();
+  if (options_.barrier != nullptr) options_.barrier(options_.barrier_arg);
+  choose_clock(static_cast<ClockChoice>(options_.clock));
+  if (options_.clock == TRACELOOM_CLOCK_TSC && !detail::clock_is_tsc.load())
     complain(
         "the processor does not say that its counter runs at one speed; going by "
         "CLOCK_MONOTONIC");
@@ -313,7 +136,7 @@ void Engine::start() {
   const std::shared_ptr<Journal> journal = make_journal(start, problem);
   PoolSettings pool{.bytes = options_.pool_bytes,
                     .max_bytes = options_.max_pool_bytes,
-                    .when_full = options_.when_full,
+                    .when_full = static_cast<WhenFull>(options_.when_full),
                     .block_ms = options_.block_ms};
   if (journal != nullptr) {
     pool.memory = journal->chunks();
@@ -324,8 +147,8 @@ void Engine::start() {
   }
   ChunkPool::instance().open(pool);
   misuses_before_ = Registry::instance().misuses();
-  Registry::instance().set_log(options_.log);
-  set_position_of_events(position_);
+  Registry::instance().set_log(options_.log_function());
+  set_position_of_events();
   Registry::instance().begin_epoch(kNoEpoch, Action::skip);
   const ThreadState* const thread = this_thread_state();
   try {
@@ -371,23 +194,23 @@ void Engine::prepare_folder() const {
   std::error_code error;
   fs::create_directories(options_.folder, error);
   if (error) throw system_error(options_.folder, error.value());
-  if (access(options_.folder.c_str(), W_OK | X_OK) != 0) throw system_error(options_.folder, errno);
-  if (options_.overwrite || options_.is_beside_rank) return;
+  if (access(options_.folder, W_OK | X_OK) != 0) throw system_error(options_.folder, errno);
+  if (options_.overwrite != 0 || options_.is_beside_rank != 0) return;
   // Without a barrier, the files of another rank may belong to this run.
   for (fs::recursive_directory_iterator entries(options_.folder), end; entries != end; ++entries) {
     const std::string name = entries->path().filename();
     if (name.starts_with('.')) entries.disable_recursion_pending();
     if (name.starts_with('.') || !entries->is_regular_file()) continue;
     const std::optional<std::int64_t> rank = rank_in(name);
-    if (!options_.barrier && rank && *rank != options_.rank) continue;
-    if (!options_.barrier && may_be_merged_meanwhile(name, options_)) continue;
+    if (options_.barrier == nullptr && rank && *rank != options_.rank) continue;
+    if (options_.barrier == nullptr && may_be_merged_meanwhile(name, options_)) continue;
     throw Error(options_.folder,
                 "is not empty: " + name + " exists; choose another folder, or allow to overwrite");
   }
 }
 
 std::shared_ptr<Journal> Engine::make_journal(const ClockPair& start, std::string& problem) const {
-  if (options_.journal_folder.empty() || !options_.write_json) return nullptr;
+  if (!has_journal() || options_.write_json == 0) return nullptr;
   try {
     return std::make_shared<Journal>(options_, start);
   } catch (const Error& error) {
@@ -421,99 +244,11 @@ void Engine::close_locked(SyncRounds rounds) {
   current.compare_exchange_strong(expected, nullptr);
 }
 
-Session::Session(Options options) : engine_(std::make_shared<Engine>(std::move(options))) {}
-
-Session Session::open(Options options) noexcept {
-  const Options given = options;
-  try {
-    return Session(std::move(options));
-  } catch (const std::exception& error) {
-    return Session(Refusal{error.what()}, given);
-  } catch (...) {
-    return Session(Refusal{"a callback threw an exception of an unknown type"}, given);
-  }
-}
-
-// Makes a session that only meets at the barrier: other ranks may be there already, and wait for
-// this one.
-Session::Session(Refusal refusal, Options options) noexcept : refusal_(std::move(refusal.why)) {
-  try {
-    if (options.log) options.log(refusal_ + "; nothing is recorded");
-    if (!options.barrier) return;
-    options.write_json = false;
-    options.journal_folder.clear();
-    options.handlers.clear();
-    options.on_saved = {};
-    engine_ = std::make_shared<Engine>(std::move(options));
-  } catch (...) {
-    engine_ = nullptr;  // the first problem is reported
-  }
-}
-
-Session::~Session() {
-  if (engine_ == nullptr || engine_->is_of_this_process()) return;
-  // The engine's thread does not exist here, and what it holds may be locked for ever.
-  keep_forever(new (std::nothrow) std::shared_ptr<Engine>(std::move(engine_)));
-}
-
-// Returns nullptr in the child of a fork(), where nothing is done: the session belongs to the
-// parent.
-Engine* Session::engine() const {
-  return engine_ != nullptr && engine_->is_of_this_process() ? engine_.get() : nullptr;
-}
-
-bool Session::is_open() const {
-  return refusal_.empty() && engine() != nullptr && engine()->is_open();
-}
-
-void Session::batch_begin(const Position& position) {
-  if (Engine* const own = engine()) own->batch_begin(position);
-}
-
-void Session::batch_end(const Position& position) {
-  if (Engine* const own = engine()) own->batch_end(position);
-}
-
-void Session::set_position(const Position& position) {
-  if (Engine* const own = engine()) own->set_position(position);
-}
-
-Action Session::action() const {
-  const Engine* const own = engine();
-  return own == nullptr ? Action::skip : own->action();
-}
-
-void Session::record_chrome_json_trace_file(const std::string& path) {
-  if (Engine* const own = engine(); own != nullptr && refusal_.empty())
-    own->record_external_trace(path);
-}
-
-void Session::flush() {
-  if (Engine* const own = engine()) own->flush();
-}
-
-bool Session::wait_saved(unsigned timeout_ms) {
-  Engine* const own = engine();
-  return own == nullptr || own->wait_saved(timeout_ms);
-}
-
-std::vector<SavedTrace> Session::saved_traces() const {
-  const Engine* const own = engine();
-  return own == nullptr ? std::vector<SavedTrace>{} : own->saved_traces();
-}
-
-Status Session::status() const {
-  Status status;
-  if (!refusal_.empty())
-    status.last_error = refusal_;  // a session without files counts nothing
-  else if (const Engine* const own = engine())
-    status = own->status();
-  return status;
-}
-
-Status Session::close() {
-  if (engine_ != nullptr) engine_->close(Engine::UseBarrier::yes);
-  return status();
-}
-
 }  // namespace traceloom::record
+
+void traceloom_close_open_session() {
+  using namespace traceloom::record;
+  if (Writer::is_own_thread()) return;  // it cannot wait for itself
+  const std::lock_guard lock(*closing.load());
+  if (Engine* const engine = current.load()) engine->close_locked({});
+}

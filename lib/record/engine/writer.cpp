@@ -15,17 +15,17 @@ __thread bool is_writer = false;  // true in a writer's thread
 
 }  // namespace
 
-Writer::Writer(const Options& options, const ClockPair& start, std::uint32_t main_tid,
+Writer::Writer(const SessionOptions& options, const ClockPair& start, std::uint32_t main_tid,
                std::shared_ptr<Journal> journal)
     : options_(options),
       pool_(ChunkPool::instance()),
       journal_(std::move(journal)),
       status_(options),
       cycle_(options, status_, start, main_tid, journal_.get()),
-      position_(options.start) {
+      position_(options.start_position()) {
   if (journal_ != nullptr)
     Registry::instance().watch([this](const Label& label) { journal_->add_label(label); });
-  cycle_.announce_next_file(options.start);
+  cycle_.announce_next_file(options.start_position());
   try {
     thread_ = start_quiet_thread("traceloom", [this] { run(); });
   } catch (...) {

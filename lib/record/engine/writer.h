@@ -22,7 +22,7 @@ namespace traceloom::record {
 class Writer {
  public:
   // Starts the thread. `options` must outlive the writer.
-  Writer(const Options& options, const ClockPair& start, std::uint32_t main_tid,
+  Writer(const SessionOptions& options, const ClockPair& start, std::uint32_t main_tid,
          std::shared_ptr<Journal> journal);
   ~Writer();  // needs a stop command before
   Writer(const Writer&) = delete;
@@ -52,9 +52,9 @@ class Writer {
   void cut_held(std::uint64_t ticks);
   void cut_held_in_time();
   void drain_idle();
-  bool is_ring() const { return options_.when_full == WhenFull::ring; }
+  bool is_ring() const { return options_.when_full == TRACELOOM_RING; }
 
-  const Options& options_;
+  const SessionOptions& options_;
   ChunkPool& pool_;
   std::shared_ptr<Journal> journal_;
   StatusBoard status_;

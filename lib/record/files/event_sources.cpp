@@ -17,6 +17,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <unistd.h>
@@ -31,17 +32,17 @@ const EventLabel* EventFeeder::label(std::uint32_t id) {
   return labels_[id] = found;
 }
 
-DurationPart EventFeeder::part_of(const detail::Slot& slot, const EventThread& thread) {
+traceloom_duration_part EventFeeder::part_of(const detail::Slot& slot, const EventThread& thread) {
   if (slot.kind == detail::Kind::begin) {
     open_[identity(slot)] = &thread;
-    return DurationPart::begin;
+    return TRACELOOM_BEGIN;
   }
-  return open_.erase(identity(slot)) > 0 ? DurationPart::end : DurationPart::whole;
+  return open_.erase(identity(slot)) > 0 ? TRACELOOM_END : TRACELOOM_WHOLE;
 }
 
-const double* EventFeeder::values_of(const detail::Slot& slot) {
+const double* EventFeeder::values_of(const detail::Slot& slot, std::size_t keys) {
   constexpr std::size_t kFirstValues = 2;
-  values_.resize(slot.value_count);
+  values_.assign(keys, std::numeric_limits<double>::quiet_NaN());
   const std::size_t first = std::min<std::size_t>(slot.value_count, kFirstValues);
   std::memcpy(values_.data(), &slot.value, first * sizeof(double));
   std::memcpy(values_.data() + first, &slot + 1, (slot.value_count - first) * sizeof(double));
@@ -68,29 +69,29 @@ std::string_view whole_characters(std::string_view text) {
 
 // Returns the value as JSON; "" for what is no value.
 std::string json_of(const detail::Arg& arg) {
-  if (arg.kind == detail::ArgKind::integer) return std::to_string(number_in<std::int64_t>(arg));
-  if (arg.kind == detail::ArgKind::text && arg.size <= sizeof arg.bytes)
+  if (arg.kind == TRACELOOM_INTEGER) return std::to_string(number_in<std::int64_t>(arg));
+  if (arg.kind == TRACELOOM_TEXT && arg.size <= sizeof arg.bytes)
     return json_string(whole_characters({arg.bytes, arg.size}));
   const auto number = number_in<double>(arg);
-  const bool is_number = arg.kind == detail::ArgKind::number && std::isfinite(number);
+  const bool is_number = arg.kind == TRACELOOM_NUMBER && std::isfinite(number);
   return is_number ? fmt::format("{}", number) : "";
 }
 
 }  // namespace
 
-std::string_view EventFeeder::args_of(const detail::Slot& slot, const EventLabel& label) {
+const char* EventFeeder::args_of(const detail::Slot& slot, const EventLabel& label) {
   args_.clear();
   const std::size_t count = std::min<std::size_t>(slot.value_count, label.key_count);
   const detail::Slot* const first = &slot + 1 + (slot.more_slots - slot.value_count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::string value = json_of(std::bit_cast<detail::Arg>(first[i]));
-    if (value.empty() || label.keys[i].empty()) continue;
+    if (value.empty() || *label.keys[i] == '\0') continue;
     args_ += args_.empty() ? '{' : ',';
     append_json_string(args_, label.keys[i]);
     args_ += ':' + value;
   }
   if (!args_.empty()) args_ += '}';
-  return args_;
+  return args_.c_str();
 }
 
 std::optional<std::int64_t> EventFeeder::measured_begin(const detail::Slot& slot) const {
@@ -98,7 +99,7 @@ std::optional<std::int64_t> EventFeeder::measured_begin(const detail::Slot& slot
   const auto begin = std::bit_cast<detail::Arg>((&slot)[1]);
   const auto monotonic_ns = number_in<std::int64_t>(begin);
   const std::int64_t at_ns = line_.start().realtime_ns - line_.start().monotonic_ns;
-  if (begin.kind != detail::ArgKind::integer || slot.value > kMost || monotonic_ns > kMost ||
+  if (begin.kind != TRACELOOM_INTEGER || slot.value > kMost || monotonic_ns > kMost ||
       monotonic_ns < -at_ns)
     return std::nullopt;
   return at_ns + monotonic_ns;

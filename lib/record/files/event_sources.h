@@ -4,6 +4,7 @@
 
 #include "base/problems.h"
 #include "record/buffers/clock.h"
+#include "record/buffers/registry.h"
 #include "record/slots.h"
 #include "record/trace_handler.h"
 
@@ -23,6 +24,12 @@ namespace traceloom::record {
 //
 //   EventFeeder feeder(line, [](std::uint32_t id) { return find(id); });
 //   feeder.feed(slot, thread, [](TraceHandler& handler) ...);
+
+// The thread that recorded an event.
+struct EventThread {
+  std::int64_t tid = 0;  // its id in the system
+  std::string name;
+};
 
 // Not thread-safe.
 class EventFeeder {
@@ -64,10 +71,23 @@ class EventFeeder {
   using Identity = std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>;
   static Identity identity(const detail::Slot& slot) { return {slot.time, slot.site, slot.extra}; }
   const EventLabel* label(std::uint32_t id);
-  DurationPart part_of(const detail::Slot& slot, const EventThread& thread);
-  const double* values_of(const detail::Slot& slot);
+  // Returns an event with what those of all kinds have.
+  template <typename Event>
+  static Event event_of(const EventLabel& label, const EventThread& thread) {
+    Event event{};
+    event.size = sizeof event;
+    event.label = label.id;
+    event.name = label.name.c_str();
+    event.categories = label.categories.c_str();
+    event.thread_name = thread.name.c_str();
+    event.tid = thread.tid;
+    return event;
+  }
+  traceloom_duration_part part_of(const detail::Slot& slot, const EventThread& thread);
+  // Returns a value for each key; those that the program has not given are NaN.
+  const double* values_of(const detail::Slot& slot, std::size_t keys);
   // Returns the arguments of the event as a JSON object, valid until the next call; "" without any.
-  std::string_view args_of(const detail::Slot& slot, const EventLabel& label);
+  const char* args_of(const detail::Slot& slot, const EventLabel& label);
   // Returns the begin of a Kind::measured; nullopt if its numbers are none that a program gives.
   std::optional<std::int64_t> measured_begin(const detail::Slot& slot) const;
 
@@ -93,17 +113,25 @@ bool EventFeeder::feed(const detail::Slot& slot, const EventThread& thread, cons
     case detail::Kind::instant:
     case detail::Kind::async_begin:
     case detail::Kind::async_end: {
-      const auto part = slot.kind == detail::Kind::instant       ? InstantPart::moment
-                        : slot.kind == detail::Kind::async_begin ? InstantPart::async_begin
-                                                                 : InstantPart::async_end;
-      const InstantEvent event{label, &thread, at_ns,      epoch,
-                               batch, part,    slot.value, args_of(slot, *label)};
+      auto event = event_of<InstantEvent>(*label, thread);
+      event.at_ns = at_ns;
+      event.epoch = epoch;
+      event.batch = batch;
+      event.part = slot.kind == detail::Kind::instant       ? TRACELOOM_MOMENT
+                   : slot.kind == detail::Kind::async_begin ? TRACELOOM_ASYNC_BEGIN
+                                                            : TRACELOOM_ASYNC_END;
+      event.id = slot.value;
+      event.args_json = args_of(slot, *label);
       call([&](TraceHandler& handler) { handler.instant(event); });
       return true;
     }
     case detail::Kind::counter: {
       if (slot.value_count > label->key_count) return false;
-      const CounterEvent event{label, &thread, at_ns, values_of(slot), slot.value_count};
+      auto event = event_of<CounterEvent>(*label, thread);
+      event.at_ns = at_ns;
+      event.keys = label->keys;
+      event.values = values_of(slot, label->key_count);
+      event.count = label->key_count;
       call([&](TraceHandler& handler) { handler.counter(event); });
       return true;
     }
@@ -113,7 +141,10 @@ bool EventFeeder::feed(const detail::Slot& slot, const EventThread& thread, cons
     case detail::Kind::end:
       break;
   }
-  DurationEvent event{label, &thread, DurationPart::whole, at_ns, 0, epoch, batch};
+  auto event = event_of<DurationEvent>(*label, thread);
+  event.begin_ns = at_ns;
+  event.epoch = epoch;
+  event.batch = batch;
   event.args_json = args_of(slot, *label);
   if (slot.kind == detail::Kind::measured) {
     const std::optional<std::int64_t> begin_ns = measured_begin(slot);
@@ -126,7 +157,7 @@ bool EventFeeder::feed(const detail::Slot& slot, const EventThread& thread, cons
   if (slot.kind != detail::Kind::begin)
     event.duration_ns = std::max<std::int64_t>(line_.ns(commit_ticks(slot)) - at_ns, 0);
   if (slot.kind != detail::Kind::whole) event.part = part_of(slot, thread);
-  if (slot.kind == detail::Kind::end && event.part == DurationPart::whole) event.cut_id = slot.time;
+  if (slot.kind == detail::Kind::end && event.part == TRACELOOM_WHOLE) event.cut_id = slot.time;
   call([&](TraceHandler& handler) { handler.duration(event); });
   return true;
 }
@@ -137,7 +168,10 @@ void EventFeeder::for_each_open(std::int64_t at_ns, const Use& use) {
     const auto& [ticks, id, position] = open->first;
     const EventLabel* const label = this->label(id);
     if (label == nullptr || open->second == nullptr) continue;
-    DurationEvent event{label, open->second, DurationPart::end, line_.ns(ticks)};
+    auto event = event_of<DurationEvent>(*label, *open->second);
+    event.part = TRACELOOM_END;
+    event.begin_ns = line_.ns(ticks);
+    event.args_json = "";
     event.duration_ns = std::max<std::int64_t>(at_ns - event.begin_ns, 0);
     event.epoch = static_cast<std::uint32_t>(position >> 32);
     event.batch = static_cast<std::uint32_t>(position);

@@ -102,39 +102,40 @@ char* JsonSink::room(std::size_t bytes) {
   return buffer_.data() + used_;
 }
 
-const std::string& JsonSink::head(const EventLabel& label) {
-  if (label.id >= heads_.size()) heads_.resize(label.id + 1);
-  std::string& head = heads_[label.id];
+template <typename Event>
+const std::string& JsonSink::head(const Event& event) {
+  if (event.label >= heads_.size()) heads_.resize(event.label + 1);
+  std::string& head = heads_[event.label];
   if (head.empty()) {
     head = ",\n{\"name\":";
-    append_json_string(head, label.name);
+    append_json_string(head, event.name);
     head += ",\"cat\":";
-    append_json_string(head, label.categories);
+    append_json_string(head, event.categories);
   }
   return head;
 }
 
 // Returns the places of the keys to write: viewers disagree about a key that stands twice in an
 // object.
-const std::vector<std::size_t>& JsonSink::written_keys(const EventLabel& label) {
-  if (label.id >= written_keys_.size()) written_keys_.resize(label.id + 1);
-  std::vector<std::size_t>& written = written_keys_[label.id];
+const std::vector<std::size_t>& JsonSink::written_keys(const CounterEvent& event) {
+  if (event.label >= written_keys_.size()) written_keys_.resize(event.label + 1);
+  std::vector<std::size_t>& written = written_keys_[event.label];
   if (!written.empty()) return written;
-  std::vector<std::string> texts(label.key_count);
-  for (std::size_t i = 0; i < label.key_count; ++i) texts[i] = json_string(label.keys[i]);
+  std::vector<std::string> texts(event.count);
+  for (std::size_t i = 0; i < event.count; ++i) texts[i] = json_string(event.keys[i]);
   for (auto text = texts.begin(); text != texts.end(); ++text)
     if (std::find(text + 1, texts.end(), *text) == texts.end())
       written.push_back(static_cast<std::size_t>(text - texts.begin()));
   return written;
 }
 
-void JsonSink::update_tail(const EventThread& thread, std::uint32_t epoch, std::uint32_t batch) {
+void JsonSink::update_tail(std::int64_t tid, std::uint32_t epoch, std::uint32_t batch) {
   const std::uint64_t position = std::uint64_t{epoch} << 32 | batch;
-  if (tail_tid_ == thread.tid && tail_position_ == position) return;
-  tail_tid_ = thread.tid;
+  if (tail_tid_ == tid && tail_position_ == position) return;
+  tail_tid_ = tid;
   tail_position_ = position;
-  tail_ = fmt::format(R"(,"pid":{},"tid":{},"args":{{"epoch":{},"batch":{}}})", rank_, thread.tid,
-                      epoch, batch);
+  tail_ = fmt::format(R"(,"pid":{},"tid":{},"args":{{"epoch":{},"batch":{}}})", rank_, tid, epoch,
+                      batch);
 }
 
 char* JsonSink::write_time(char* out, std::int64_t ns) {
@@ -151,9 +152,10 @@ char* JsonSink::write_time(char* out, std::int64_t ns) {
   return put_decimals(out, static_cast<std::uint32_t>(low % 1000));
 }
 
-char* JsonSink::begin_event(const EventLabel& label, std::string_view phase, std::int64_t ns,
+template <typename Event>
+char* JsonSink::begin_event(const Event& event, std::string_view phase, std::int64_t ns,
                             std::size_t more_bytes) {
-  const std::string& text = head(label);
+  const std::string& text = head(event);
   char* out = room(text.size() + kNumbers + more_bytes);
   out = put(out, text);
   if (is_first_) buffer_[used_] = '[';  // in place of the comma
@@ -170,19 +172,20 @@ void JsonSink::end_event(char* end, std::uint64_t events) {
 }
 
 void JsonSink::write_duration(const DurationEvent& event, std::uint64_t count) {
-  update_tail(*event.thread, event.epoch, event.batch);
+  update_tail(event.tid, event.epoch, event.batch);
   constexpr std::array kPhases{R"(,"ph":"X","ts":)"sv, R"(,"ph":"B","ts":)"sv,
-                               R"(,"ph":"E","ts":)"sv};  // as DurationPart has them
-  const bool is_end = event.part == DurationPart::end;
-  char* out = begin_event(*event.label, kPhases.at(static_cast<std::size_t>(event.part)),
+                               R"(,"ph":"E","ts":)"sv};  // as traceloom_duration_part has them
+  const std::string_view args_json = event.args_json;
+  const bool is_end = event.part == TRACELOOM_END;
+  char* out = begin_event(event, kPhases.at(static_cast<std::size_t>(event.part)),
                           event.begin_ns + (is_end ? event.duration_ns : 0),
-                          tail_.size() + event.args_json.size() + kCutIdBytes);
-  if (event.part == DurationPart::whole) {
+                          tail_.size() + args_json.size() + kCutIdBytes);
+  if (event.part == TRACELOOM_WHOLE) {
     out = put(out, R"(,"dur":)");
     out = put_integer(out, event.duration_ns / 1000);
     out = put_decimals(out, static_cast<std::uint32_t>(event.duration_ns % 1000));
   }
-  out = put_tail(out, event.args_json);
+  out = put_tail(out, args_json);
   if (event.cut_id != 0) {
     out = put(out, R"(,"cut_id":")");
     out = std::to_chars(out, out + kCutIdBytes, event.cut_id).ptr;
@@ -202,12 +205,13 @@ char* JsonSink::put_tail(char* out, std::string_view args_json) const {
 
 void JsonSink::instant(const InstantEvent& event) {
   constexpr std::array kPhases{R"(,"ph":"i","ts":)"sv, R"(,"ph":"b","ts":)"sv,
-                               R"(,"ph":"e","ts":)"sv};  // as InstantPart has them
-  update_tail(*event.thread, event.epoch, event.batch);
-  char* out = begin_event(*event.label, kPhases.at(static_cast<std::size_t>(event.part)),
-                          event.at_ns, tail_.size() + event.args_json.size() + kCutIdBytes);
-  out = put_tail(out, event.args_json);
-  if (event.part == InstantPart::moment) {
+                               R"(,"ph":"e","ts":)"sv};  // as traceloom_instant_part has them
+  update_tail(event.tid, event.epoch, event.batch);
+  const std::string_view args_json = event.args_json;
+  char* out = begin_event(event, kPhases.at(static_cast<std::size_t>(event.part)), event.at_ns,
+                          tail_.size() + args_json.size() + kCutIdBytes);
+  out = put_tail(out, args_json);
+  if (event.part == TRACELOOM_MOMENT) {
     out = put(out, R"(,"s":"p"})");
   } else {
     out = put(out, R"(,"id":"0x)");
@@ -220,23 +224,23 @@ void JsonSink::instant(const InstantEvent& event) {
 void JsonSink::counter(const CounterEvent& event) {
   std::string args;
   std::array<char, 32> text{};
-  for (const std::size_t i : written_keys(*event.label)) {
-    if (i >= event.value_count || !std::isfinite(event.values[i])) continue;
+  for (const std::size_t i : written_keys(event)) {
+    if (!std::isfinite(event.values[i])) continue;
     args += args.empty() ? "{" : ",";
-    append_json_string(args, event.label->keys[i]);
+    append_json_string(args, event.keys[i]);
     args += ':';
     args.append(text.data(), put_number(text.data(), event.values[i]));
   }
   // A counter without any value is left out: viewers warn of it.
   if (args.empty()) {
-    left_out_ = {left_out_.events + 1, event.label};
+    left_out_ = {left_out_.events + 1, event.name};
     return;
   }
-  char* out = begin_event(*event.label, R"(,"ph":"C","ts":)", event.at_ns, args.size());
+  char* out = begin_event(event, R"(,"ph":"C","ts":)", event.at_ns, args.size());
   out = put(out, R"(,"pid":)");
   out = put_integer(out, rank_);
   out = put(out, R"(,"tid":)");
-  out = put_integer(out, event.thread->tid);
+  out = put_integer(out, event.tid);
   out = put(out, R"(,"args":)");
   out = put(out, args);
   out = put(out, "}}");

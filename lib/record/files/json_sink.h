@@ -39,6 +39,12 @@ struct RecorderCounts {
 // device","clock_error_ns":7}.
 std::string recorder_json(const RecorderCounts& counts);
 
+// Returns an event in the caller's texts.
+inline MetadataEvent metadata_of(const char* name, const std::string& args_json, std::int64_t at_ns,
+                                 std::int64_t tid) {
+  return {sizeof(MetadataEvent), name, args_json.c_str(), tid, at_ns};
+}
+
 // JsonSink: the TraceHandler that writes Chrome JSON, one file a cycle.
 //
 // The text is `[`, an event, `,\n` and an event, and so on, `\n]`. Viewers and trace-merge can read
@@ -99,7 +105,7 @@ class JsonSink : public TraceHandler {
   // infinity): how many since the last call, and the counter of the last one.
   struct LeftOut {
     std::uint64_t events = 0;
-    const EventLabel* label = nullptr;
+    std::string counter;
   };
   LeftOut take_left_out() { return std::exchange(left_out_, {}); }
 
@@ -113,13 +119,15 @@ class JsonSink : public TraceHandler {
   };
 
   void forget_file(std::int64_t rank);
-  const std::string& head(const EventLabel& label);
-  const std::vector<std::size_t>& written_keys(const EventLabel& label);
-  void update_tail(const EventThread& thread, std::uint32_t epoch, std::uint32_t batch);
+  template <typename Event>
+  const std::string& head(const Event& event);
+  const std::vector<std::size_t>& written_keys(const CounterEvent& event);
+  void update_tail(std::int64_t tid, std::uint32_t epoch, std::uint32_t batch);
   char* put_tail(char* out, std::string_view args_json) const;
   char* room(std::size_t bytes);
   void write_duration(const DurationEvent& event, std::uint64_t count);
-  char* begin_event(const EventLabel& label, std::string_view phase, std::int64_t ns,
+  template <typename Event>
+  char* begin_event(const Event& event, std::string_view phase, std::int64_t ns,
                     std::size_t more_bytes);
   void append(std::string_view json, std::uint64_t events);
   // `events` is 0 for text that describes other events and is none itself.

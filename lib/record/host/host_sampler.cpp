@@ -1,6 +1,7 @@
-#include "record/host/host_recorder.h"
+#include "record/host/host_sampler.h"
 
 #include "record/recorder.h"
+#include "record/support/c_calls.h"
 #include "record/support/process_support.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,6 @@ namespace traceloom::record {
 namespace {
 
 constexpr double kGb = 1e9;
-constexpr double kMb = 1e6;
 
 // A counter that went back (a device was taken out and put in again) has no rate.
 double rate(std::uint64_t now, std::uint64_t before, double seconds) {
@@ -30,13 +30,6 @@ bool is_disk_name(const std::string& name) {
 }
 
 }  // namespace
-
-HostSamplerOptions host_options_for(const RunPlace& place) {
-  HostSamplerOptions options;
-  const bool first_of_node = place.local_rank <= 0;
-  options.cpu = options.memory = options.disk = options.network = options.gpu = first_of_node;
-  return options;
-}
 
 HostReader::HostReader(const HostSamplerOptions& options)
     : block_devices_(options.block_devices),
@@ -227,13 +220,49 @@ void record_counter(const HostCounter& counter) {
       .record_all(values.data(), values.size());
 }
 
-std::function<void(const MemorySnapshot&)> memory_counters() {
-  return [](const MemorySnapshot& snapshot) {
-    record_counter({"memory/rss", "memory", {{"rss_mb", static_cast<double>(snapshot.rss) / kMb}}});
-    record_counter({"memory/vms", "memory", {{"vms_mb", static_cast<double>(snapshot.vms) / kMb}}});
-    for (const auto& [name, bytes] : snapshot.bytes)
-      record_counter({"memory/bytes/" + name, "memory", {{"bytes", static_cast<double>(bytes)}}});
-  };
+}  // namespace traceloom::record
+
+using namespace traceloom::record;
+
+struct traceloom_host : HostSampler {
+  explicit traceloom_host(const HostSamplerOptions& options)
+      : HostSampler(options, record_counter) {}
+};
+
+int traceloom_host_share(traceloom_host_options* options, const traceloom_options* place) {
+  if (options == nullptr || place == nullptr) return 0;
+  return guarded([&] {
+    traceloom_host_options all = complete(
+        options, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
+    const std::int64_t local_rank =
+        complete(place, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options").local_rank;
+    const int first_of_node = local_rank <= 0 ? 1 : 0;
+    all.cpu = all.memory = all.disk = all.network = all.gpu = first_of_node;
+    all.process = 1;
+    give_back(all, *options);
+  });
 }
 
-}  // namespace traceloom::record
+traceloom_host* traceloom_host_start(const traceloom_host_options* options) {
+  return made([&] {
+    const traceloom_host_options from = complete(
+        options, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
+    HostSamplerOptions to;
+    to.interval_ns = from.interval_ns;
+    to.cpu = from.cpu != 0;
+    to.memory = from.memory != 0;
+    to.disk = from.disk != 0;
+    to.network = from.network != 0;
+    to.gpu = from.gpu != 0;
+    to.process = from.process != 0;
+    return new traceloom_host(to);
+  });
+}
+
+const char* traceloom_host_missing(const traceloom_host* host, size_t i) {
+  return host == nullptr || i >= host->missing().size() ? nullptr : host->missing()[i].c_str();
+}
+
+int traceloom_host_stop(traceloom_host* host) {
+  return guarded([&] { const std::unique_ptr<traceloom_host> owned(host); });
+}

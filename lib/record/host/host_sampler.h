@@ -1,36 +1,10 @@
-// HostRecorder: samples what the machine and the process do besides the training, at an interval,
-// and records it as counters in the trace of this process.
+// HostSampler: samples what the machine and the process do, at an interval, as the counters that
+// host_recorder.h lists.
 //
-//   Session session(options);
-//   const HostRecorder host(host_options_for(place));               // while it lives
-//   MemoryStats stats({.path = "m.yaml", .on_snapshot = memory_counters()});
-//
-// It reads /proc; a sample takes some 30 us of the sampler's thread.
-//
-//   counter          keys                                        of
-//   cpu              cpu_percent                                 host: 100 is all CPUs
-//   memory/virtual   used_gb, available_gb                       host; a GB is 1e9 bytes
-//   memory/swap      used_gb, free_gb                            host
-//   disk/DEV         read_mb_per_s, written_mb_per_s             disk; an MB is 1e6 bytes
-//   disk/DEV/ops     reads_per_s, writes_per_s                   disk
-//   disk/DEV/busy    busy_percent                                disk: time in which it had work
-//   network/NIC      sent_mb_per_s, received_mb_per_s            network interface
-//   gpu/N/memory     used_gb, free_gb                            NVIDIA's GPU N, by NVML
-//   gpu/N/busy       busy_percent, memory_percent                GPU: time with kernels
-//   gpu/N/power      watts                                       GPU
-//   gpu/N/clock      sm_mhz, memory_mhz                          GPU
-//   cpu/process      cpu_percent                                 process: 100 is one CPU
-//   memory/rss       rss_mb                                      process
-//   memory/vms       vms_mb                                      process
-//
-// Counters have the names that Composer's profiler gives them, if it has them, but not its units:
-// it counts what it calls GB in 512 bytes, and sums up since the machine started what are rates
-// here. Disks are whole disks: partitions, and devices made of other disks, would count twice.
+//   HostSampler sampler(options, [](const HostCounter& counter) { ... });    // while it lives
 #pragma once
 
-#include "record/host/memory_scope.h"
 #include "record/host/proc.h"
-#include "record/names/run_place.h"
 
 #include <condition_variable>
 #include <cstdint>
@@ -45,8 +19,6 @@
 #include <thread>
 #include <utility>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace traceloom::record {
 
@@ -64,9 +36,7 @@ struct HostSamplerOptions {
   std::string nvml = "libnvidia-ml.so.1";
 };
 
-// Returns the options for one process: the first one of a node samples the host, the others only
-// themselves.
-HostSamplerOptions host_options_for(const RunPlace& place);
+inline constexpr double kMb = 1e6;  // an MB is 1e6 bytes
 
 // One counter, valid during the call only.
 struct HostCounter {
@@ -154,15 +124,4 @@ class HostSampler {
   std::thread thread_;
 };
 
-class HostRecorder : public HostSampler {
- public:
-  explicit HostRecorder(const HostSamplerOptions& options) : HostSampler(options, record_counter) {}
-};
-
-// Returns a function for MemoryStatsOptions::on_snapshot. It records memory/rss and memory/vms in
-// MB, and memory/bytes/NAME for each of the program's own counters.
-std::function<void(const MemorySnapshot&)> memory_counters();
-
 }  // namespace traceloom::record
-
-#pragma GCC visibility pop

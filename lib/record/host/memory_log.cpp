@@ -1,10 +1,12 @@
-#include "record/host/memory_scope.h"
+#include "record/host/memory_log.h"
 
 #include "base/ascii.h"
 #include "base/json_string.h"
 #include "base/problems.h"
 #include "output/sink.h"
+#include "record/host/host_sampler.h"
 #include "record/host/proc.h"
+#include "record/support/c_calls.h"
 
 #include <fmt/format.h>
 
@@ -49,7 +51,7 @@ std::string yaml_key(const std::string& key) {
 
 using Fields = std::vector<std::pair<std::string, std::int64_t>>;
 
-Fields fields_of(const MemorySnapshot& snapshot, const MemorySnapshot* at_start) {
+Fields fields_of(const MemoryReading& snapshot, const MemoryReading* at_start) {
   Fields fields{{"time_ns", snapshot.time_ns}, {"rss", snapshot.rss}, {"vms", snapshot.vms}};
   fields.insert(fields.end(), snapshot.bytes.begin(), snapshot.bytes.end());
   if (at_start == nullptr) return fields;
@@ -99,24 +101,25 @@ std::string json_entry(const std::string& key, const Fields& fields) {
 
 }  // namespace
 
-MemoryStats::MemoryStats(MemoryStatsOptions options)
-    : options_(std::move(options)),
-      is_json_(options_.path.ends_with(".json")),
+MemoryLog::MemoryLog(const traceloom_memory_options& options)
+    : options_(options),
+      path_(text_or_empty(options.path)),
+      is_json_(path_.ends_with(".json")),
       page_bytes_(sysconf(_SC_PAGESIZE)) {
-  if (options_.path.empty()) return;
-  const int how = options_.overwrite ? O_TRUNC : O_EXCL;
-  descriptor_ = open(options_.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+  if (path_.empty()) return;
+  const int how = options_.overwrite != 0 ? O_TRUNC : O_EXCL;
+  descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
   if (descriptor_ < 0 && errno == EEXIST)
-    throw Error(options_.path, "exists already: choose another name, or allow to overwrite");
-  if (descriptor_ < 0) throw system_error(options_.path, errno);
+    throw Error(path_, "exists already: choose another name, or allow to overwrite");
+  if (descriptor_ < 0) throw system_error(path_, errno);
   if (is_json_) append("{");
 }
 
-MemoryStats::~MemoryStats() {
+MemoryLog::~MemoryLog() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-void MemoryStats::add_bytes(std::string_view counter, std::int64_t bytes) {
+void MemoryLog::add_bytes(std::string_view counter, std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto found = bytes_.find(counter);
   if (found != bytes_.end()) {
@@ -127,64 +130,83 @@ void MemoryStats::add_bytes(std::string_view counter, std::int64_t bytes) {
   bytes_.emplace(counter, bytes);
 }
 
-std::vector<MemoryGrowth> MemoryStats::growth() const {
+traceloom_memory_growth MemoryLog::growth(const std::string& scope) const {
   const std::lock_guard lock(mutex_);
-  std::vector<MemoryGrowth> all;
-  for (const auto& [name, scope] : scopes_)
-    if (scope.growth.iterations > 0) all.push_back(scope.growth);
-  return all;
+  const auto found = scopes_.find(scope);
+  return found == scopes_.end() ? traceloom_memory_growth TRACELOOM_MEMORY_GROWTH_INIT
+                                : found->second.growth;
 }
 
-std::string MemoryStats::error() const {
+std::string MemoryLog::error() const {
   const std::lock_guard lock(mutex_);
   return error_;
 }
 
-void MemoryStats::flush() const {
+void MemoryLog::flush() const {
   const std::lock_guard lock(mutex_);
   if (!error_.empty()) throw std::runtime_error(error_);
-  if (descriptor_ >= 0 && fdatasync(descriptor_) != 0) throw system_error(options_.path, errno);
+  if (descriptor_ >= 0 && fdatasync(descriptor_) != 0) throw system_error(path_, errno);
 }
 
-std::optional<MemorySnapshot> MemoryStats::start(const std::string& scope) {
-  std::optional<MemorySnapshot> snapshot;
+std::optional<MemoryReading> MemoryLog::start(const std::string& scope) {
+  std::optional<MemoryReading> snapshot;
   {
     const std::lock_guard lock(mutex_);
     const std::int64_t iteration = ++scopes_[scope].iterations;
-    const bool is_late = options_.max_iterations && iteration > *options_.max_iterations;
+    const bool is_late = options_.max_iterations >= 0 && iteration > options_.max_iterations;
     if (iteration <= options_.warmup_iterations || is_late) return std::nullopt;
     snapshot = take(fmt::format("{}.{}.{}.start", options_.rank, scope, iteration));
     write(*snapshot, nullptr);
   }
-  if (options_.on_snapshot) options_.on_snapshot(*snapshot);
+  tell(*snapshot);
   return snapshot;
 }
 
-void MemoryStats::finish(const std::string& scope, const MemorySnapshot& at_start) {
-  MemorySnapshot snapshot;
+void MemoryLog::finish(const std::string& scope, const MemoryReading& at_start) {
+  MemoryReading snapshot;
   {
     const std::lock_guard lock(mutex_);
     constexpr std::string_view kStart = "start";
     snapshot = take(at_start.key.substr(0, at_start.key.size() - kStart.size()) + "end");
     write(snapshot, &at_start);
-    MemoryGrowth& growth = scopes_[scope].growth;
+    traceloom_memory_growth& growth = scopes_[scope].growth;
     const std::int64_t grown = snapshot.rss - at_start.rss;
-    growth.scope = scope;
     growth.rss_min = growth.iterations == 0 ? grown : std::min(growth.rss_min, grown);
     growth.rss_max = growth.iterations == 0 ? grown : std::max(growth.rss_max, grown);
     growth.rss_sum += grown;
     growth.rss_last = grown;
     ++growth.iterations;
   }
-  if (options_.on_snapshot) options_.on_snapshot(snapshot);
+  tell(snapshot);
 }
 
-MemorySnapshot MemoryStats::take(const std::string& key) {
+// Calls functions of the program, or of the trace: the lock must not be held.
+void MemoryLog::tell(const MemoryReading& reading) const {
+  if (options_.counters != 0) {
+    record_counter({"memory/rss", "memory", {{"rss_mb", static_cast<double>(reading.rss) / kMb}}});
+    record_counter({"memory/vms", "memory", {{"vms_mb", static_cast<double>(reading.vms) / kMb}}});
+    for (const auto& [name, bytes] : reading.bytes)
+      record_counter({"memory/bytes/" + name, "memory", {{"bytes", static_cast<double>(bytes)}}});
+  }
+  if (options_.on_snapshot == nullptr) return;
+  std::vector<const char*> names;
+  std::vector<std::int64_t> values;
+  for (const auto& [name, bytes] : reading.bytes) {
+    names.push_back(name.c_str());
+    values.push_back(bytes);
+  }
+  const traceloom_memory_snapshot all{sizeof all,   reading.key.c_str(), reading.time_ns,
+                                      reading.rss,  reading.vms,         names.size(),
+                                      names.data(), values.data()};
+  options_.on_snapshot(options_.on_snapshot_arg, &all);
+}
+
+MemoryReading MemoryLog::take(const std::string& key) {
   if (statm_of_ != getpid()) {
     statm_of_ = getpid();
     statm_ = std::make_unique<ProcFile>("/proc/self/statm");
   }
-  MemorySnapshot snapshot;
+  MemoryReading snapshot;
   snapshot.key = key;
   snapshot.time_ns = unix_time_ns();
   if (const std::optional<ProcessMemory> memory = parse_statm(statm_->read())) {
@@ -195,7 +217,7 @@ MemorySnapshot MemoryStats::take(const std::string& key) {
   return snapshot;
 }
 
-void MemoryStats::write(const MemorySnapshot& snapshot, const MemorySnapshot* at_start) {
+void MemoryLog::write(const MemoryReading& snapshot, const MemoryReading* at_start) {
   if (descriptor_ < 0) return;
   const Fields fields = fields_of(snapshot, at_start);
   if (is_json_)
@@ -205,9 +227,9 @@ void MemoryStats::write(const MemorySnapshot& snapshot, const MemorySnapshot* at
 }
 
 // Writes the end of a JSON object with each entry; the next entry overwrites it.
-void MemoryStats::append(const std::string& text) {
+void MemoryLog::append(const std::string& text) {
   try {
-    write_at(descriptor_, options_.path, size_, is_json_ ? text + std::string(kJsonEnd) : text);
+    write_at(descriptor_, path_, size_, is_json_ ? text + std::string(kJsonEnd) : text);
     size_ += text.size();
   } catch (const Error& error) {
     error_ = error.what();
@@ -224,3 +246,68 @@ void MemoryStats::append(const std::string& text) {
 }
 
 }  // namespace traceloom::record
+
+using namespace traceloom::record;
+
+// It is shared with its scopes, which may end after the close.
+struct traceloom_memory {
+  std::shared_ptr<MemoryLog> log;
+};
+
+struct traceloom_memory_scope {
+  std::shared_ptr<MemoryLog> log;
+  std::string name;
+  std::optional<MemoryReading> at_start;
+};
+
+traceloom_memory* traceloom_memory_open(const traceloom_memory_options* options) {
+  return made([&] {
+    return new traceloom_memory{std::make_shared<MemoryLog>(
+        complete(options, traceloom_memory_options TRACELOOM_MEMORY_OPTIONS_INIT,
+                 "traceloom_memory_options"))};
+  });
+}
+
+traceloom_memory_scope* traceloom_memory_begin(traceloom_memory* memory, const char* scope) {
+  return made([&]() -> traceloom_memory_scope* {
+    if (memory == nullptr) return nullptr;
+    const std::string name = text_or_empty(scope);
+    return new traceloom_memory_scope{memory->log, name, memory->log->start(name)};
+  });
+}
+
+int traceloom_memory_end(traceloom_memory_scope* scope) {
+  return with(scope, [](traceloom_memory_scope& own) {
+    const std::unique_ptr<traceloom_memory_scope> owned(&own);
+    if (own.at_start) own.log->finish(own.name, *own.at_start);
+  });
+}
+
+int traceloom_memory_add_bytes(traceloom_memory* memory, const char* counter, int64_t bytes) {
+  return with(memory, [&](const traceloom_memory& own) {
+    own.log->add_bytes(text_or_empty(counter), bytes);
+  });
+}
+
+int traceloom_memory_get_growth(const traceloom_memory* memory, const char* scope,
+                                traceloom_memory_growth* growth) {
+  if (growth == nullptr) return 0;
+  return with(memory, [&](const traceloom_memory& own) {
+    check_size(growth->size, "traceloom_memory_growth");
+    traceloom_memory_growth all = own.log->growth(text_or_empty(scope));
+    all.size = growth->size;
+    give_back(all, *growth);
+  });
+}
+
+int traceloom_memory_flush(traceloom_memory* memory) {
+  return with(memory, [](const traceloom_memory& own) { own.log->flush(); });
+}
+
+int traceloom_memory_close(traceloom_memory* memory) {
+  return with(memory, [](traceloom_memory& own) {
+    const std::unique_ptr<traceloom_memory> owned(&own);
+    if (const std::string problem = own.log->error(); !problem.empty())
+      throw std::runtime_error(problem);
+  });
+}

@@ -1,4 +1,4 @@
-#include "record/host/host_recorder.h"
+#include "record/host/host_sampler.h"
 
 #include <dlfcn.h>
 

@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace traceloom::record {
 
 // A file of /proc that stays open and is read anew each time.
@@ -142,5 +140,3 @@ class ProcessTree {
 };
 
 }  // namespace traceloom::record
-
-#pragma GCC visibility pop

@@ -36,7 +36,7 @@ void set_text(std::array<char, kSize>& to, const std::string& text) {
 
 }  // namespace
 
-Journal::Journal(const Options& options, const ClockPair& start) {
+Journal::Journal(const traceloom_options& options, const ClockPair& start) {
   constexpr std::size_t kMost = JournalLayout::kMaxChunks;
   const std::size_t head = JournalLayout::head_bytes();
   const auto chunks = std::clamp<std::size_t>(options.pool_bytes / detail::kChunkBytes, 1, kMost);
@@ -73,8 +73,8 @@ Journal::~Journal() {
 
 // Makes a new file and never takes one that is there: in containers that share a folder, processes
 // have the same numbers.
-void Journal::open_new(const Options& options) {
-  const std::string stem = options.journal_folder + "/traceloom-rank" +
+void Journal::open_new(const traceloom_options& options) {
+  const std::string stem = std::string(options.journal_folder) + "/traceloom-rank" +
                            std::to_string(options.rank) + "-" + std::to_string(getpid());
   path_ = stem + ".journal";
   for (unsigned number = 2;; ++number) {

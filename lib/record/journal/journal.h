@@ -86,9 +86,9 @@ struct JournalLayout {
 // One thread may use it; only add_label() and grow() may be called by any, one at a time each.
 class Journal {
  public:
-  // Makes it in Options::journal_folder, with room for Options::pool_bytes; grow() may take that
+  // Makes it in the journal_folder of the options, with room for pool_bytes; grow() may take that
   // for max_pool_bytes. Throws Error if the file cannot be made as large as it has to be.
-  Journal(const Options& options, const ClockPair& start);
+  Journal(const traceloom_options& options, const ClockPair& start);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -121,7 +121,7 @@ class Journal {
   void forget() { file_.close(); }
 
  private:
-  void open_new(const Options& options);
+  void open_new(const traceloom_options& options);
   bool lock_new();
 
   std::string path_;

@@ -127,7 +127,8 @@ class JournalLabels {
       for (; keys > 0 && !text.empty(); --keys) read.keys.push_back(take_text(text));
       read.has_name = true;
       Kept& kept = labels_[id] = std::move(read);
-      kept.label.keys = kept.keys.data();
+      for (const std::string& key : kept.keys) kept.key_texts.push_back(key.c_str());
+      kept.label.keys = kept.key_texts.data();
       kept.label.key_count = kept.keys.size();
     }
   }
@@ -149,6 +150,7 @@ class JournalLabels {
   struct Kept {
     EventLabel label;
     std::vector<std::string> keys;
+    std::vector<const char*> key_texts;  // the same
     bool has_name = false;
   };
   std::map<std::uint32_t, Kept> labels_;
@@ -194,8 +196,8 @@ class JournalRest {
     std::set<std::uint32_t> named;
     for (const Chunk& chunk : chunks_)
       if (named.insert(chunk.header->tid).second)
-        sink.metadata(
-            {"thread_name", json_object("name", name_of(*chunk.header)), at_ns, chunk.header->tid});
+        sink.metadata(metadata_of("thread_name", json_object("name", name_of(*chunk.header)), at_ns,
+                                  chunk.header->tid));
   }
 
   // Returns what became of the events.
@@ -317,11 +319,12 @@ bool has_its_file(const DeadJournal& journal, const std::string& trace) {
 void write_opening(JsonSink& sink, const DeadJournal& journal, const JournalRest& rest) {
   const std::int64_t at_ns = journal.layout().start.realtime_ns;
   const std::int64_t rank = journal.layout().rank;
-  sink.metadata({"process_name",
-                 json_object("name", fmt::format("Rank {} training loop process", rank)), at_ns,
-                 0});
-  sink.metadata({"global_rank", json_object("value", rank), at_ns, 0});
-  sink.metadata({"process_sort_index", json_object("sort_index", rank), at_ns, 0});
+  const auto say = [&](const char* name, const std::string& args) {
+    sink.metadata(metadata_of(name, args, at_ns, 0));
+  };
+  say("process_name", json_object("name", fmt::format("Rank {} training loop process", rank)));
+  say("global_rank", json_object("value", rank));
+  say("process_sort_index", json_object("sort_index", rank));
   rest.name_threads(sink, at_ns);
 }
 
@@ -358,20 +361,22 @@ RecoveredTrace complete(const DeadJournal& journal, const std::string& trace, bo
   const FileState& state = journal.commit().state;
   const auto level = static_cast<int>(std::clamp<std::int64_t>(layout.gzip_level, 0, kBestLevel));
   const bool goes_on = is_there && state.bytes > 0;
-  const CycleInfo cycle{layout.rank, 0, finished_path(trace)};
+  const std::string final_path = finished_path(trace);
+  const CycleInfo cycle{sizeof(CycleInfo), layout.rank, 0, final_path.c_str()};
   JsonSink sink({level, false, {}, Naming::at_end});
   try {
     std::error_code ignored;  // a problem shows when the file is made, or both are there
     fs::create_directories(fs::path(trace).parent_path(), ignored);
     // If the file has been finished already, what is left belongs to the file that comes next.
     if (goes_on)
-      sink.resume({layout.rank, 0, trace}, state);
+      sink.resume({sizeof(CycleInfo), layout.rank, 0, trace.c_str()}, state);
     else
       sink.begin_cycle(cycle);
     if (sink.state().text_bytes == 0) write_opening(sink, journal, rest);
     RecoveredTrace result = rest.write(sink);
     sink.flush();
-    sink.write_end({{"recorder", counts_json(journal, result), layout.start.realtime_ns, 0}});
+    const std::string counts = counts_json(journal, result);
+    sink.write_end({metadata_of("recorder", counts, layout.start.realtime_ns, 0)});
     // The new file says all that the old one says.
     if (is_there && !goes_on) fs::remove(trace, ignored);
     sink.end_cycle(cycle);

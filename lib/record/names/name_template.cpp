@@ -239,11 +239,4 @@ std::string folder_of(const TraceNames& names, const RunIdentity& run) {
   return NameTemplate(names.folder).expand(run);
 }
 
-std::function<std::string(const Position&)> file_namer(const TraceNames& names,
-                                                       const RunIdentity& run) {
-  return [name = NameTemplate(names.file), run](const Position& position) {
-    return name.expand(run, position);
-  };
-}
-
 }  // namespace traceloom::record

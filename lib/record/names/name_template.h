@@ -3,21 +3,17 @@
 //   NameTemplate name("ep{epoch}-ba{batch}-rank{rank}.json");
 //   name.expand(run, position)   // "ep0-ba5-rank0.json"
 //
-// {run_name} {rank} {local_rank} {world_size} {local_world_size} {node_rank} are known from the
-// start. {epoch} {batch} {batch_in_epoch} {sample} {sample_in_epoch} {token} {token_in_epoch} and,
-// in seconds, {total_wct} {epoch_wct} {batch_wct} are known at a position only. {batch:06} fills a
-// whole number up with zeros. {{ and }} are braces. An unknown placeholder stays as it is.
+// traceloom.h lists the placeholders: those of a run are known from the start, those of a position
+// only there.
 #pragma once
 
 #include "record/names/run_place.h"
-#include "record/recorder.h"
+#include "record/position.h"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace traceloom::record {
 
@@ -67,5 +63,3 @@ class NameTemplate {
 };
 
 }  // namespace traceloom::record
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 #include <optional>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace traceloom::record {
 
 inline constexpr std::int64_t kFromEnvironment = -1;
@@ -51,5 +49,3 @@ RunPlace known_place(const RunPlace& given, const Environment& environment = pro
 std::string default_run_name(const Environment& environment = process_environment);
 
 }  // namespace traceloom::record
-
-#pragma GCC visibility pop

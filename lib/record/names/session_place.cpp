@@ -1,5 +1,8 @@
 #include "record/names/session_place.h"
 
+#include "record/names/run_place.h"
+#include "record/support/c_calls.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +16,7 @@
 namespace traceloom::record {
 namespace {
 
-RunPlace given_place(const Options& options) {
+RunPlace given_place(const traceloom_options& options) {
   return {options.rank, options.local_rank, options.world_size, options.local_world_size,
           options.node_rank};
 }
@@ -23,10 +26,78 @@ std::int64_t size_or_unknown(std::int64_t size) {
   return size > 0 ? size : kFromEnvironment;
 }
 
+void check_cycle(const traceloom_cycle* cycle) {
+  if (traceloom_check_cycle(cycle) != 0) throw std::invalid_argument(traceloom_last_error());
+}
+
+// Both languages have the values of an enum in one order.
+void check_enum(const char* name, int value, int most) {
+  if (value < 0 || value > most)
+    throw std::invalid_argument(
+        fmt::format("traceloom_options.{} {} is not from 0 to {}", name, value, most));
+}
+
 }  // namespace
 
-Options settled_options(Options options) {
-  options.folder = NameTemplate(options.folder).expand(identity_of(options));
+SessionOptions::SessionOptions(const traceloom_options* given)
+    : traceloom_options(
+          complete(given, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options")) {
+  check_enum("when_full", when_full, TRACELOOM_BLOCK);
+  check_enum("clock", clock, TRACELOOM_CLOCK_TSC);
+  if (handlers == nullptr && handler_count > 0)
+    throw std::invalid_argument(
+        fmt::format("traceloom_options: {} handlers, but no pointer to them", handler_count));
+  if (schedule == traceloom_cyclic_schedule && schedule_arg != nullptr)
+    check_cycle(static_cast<const traceloom_cycle*>(schedule_arg));
+  first_ = complete(start, traceloom_position TRACELOOM_POSITION_INIT, "traceloom_position");
+  folder = keep(folder == nullptr ? "traces" : folder);
+  const bool has_name = file_name != nullptr && *file_name != '\0';
+  file_name = keep(has_name ? file_name : std::string(kDefaultFileName));
+  journal_folder = keep(text_or_empty(journal_folder));
+}
+
+Action SessionOptions::action_at(const Position& at) const {
+  if (schedule == nullptr) return Action::active;
+  const int number = schedule(schedule_arg, &at);
+  return number < TRACELOOM_SKIP || number > TRACELOOM_ACTIVE_AND_SAVE
+             ? Action::skip
+             : static_cast<Action>(number);
+}
+
+std::function<void()> SessionOptions::meeting() const {
+  if (barrier == nullptr) return {};
+  return [meet = barrier, arg = barrier_arg] { meet(arg); };
+}
+
+std::function<void(const std::string&)> SessionOptions::log_function() const {
+  if (log == nullptr) return {};
+  return [tell = log, arg = log_arg](const std::string& line) { tell(arg, line.c_str()); };
+}
+
+std::string SessionOptions::name_at(const Position& at) const {
+  if (name_file != nullptr) return text_or_empty(name_file(name_file_arg, &at));
+  return NameTemplate(file_name).expand(identity_of(*this), at);
+}
+
+void SessionOptions::tell_saved(const SavedTrace& saved) const {
+  const auto tell_path = [&] {
+    if (on_saved != nullptr)
+      on_saved(on_saved_arg, saved.path.c_str(), saved.events, saved.dropped);
+  };
+  // The second call is made in any case: a merge per node must know each trace.
+  call_both(tell_path, [&] {
+    if (on_saved_trace != nullptr) tell_saved_trace(saved, on_saved_trace, on_saved_trace_arg);
+  });
+}
+
+void tell_saved_trace(const SavedTrace& saved, TellSavedTrace* tell, void* arg) {
+  const traceloom_saved_trace trace{sizeof trace, &saved.position, saved.path.c_str(), saved.events,
+                                    saved.dropped};
+  tell(arg, &trace);
+}
+
+SessionOptions settled_options(SessionOptions options) {
+  options.folder = options.keep(NameTemplate(options.folder).expand(identity_of(options)));
   const RunPlace place = known_place(given_place(options));
   options.rank = std::max<std::int64_t>(place.rank, 0);
   options.local_rank = std::max<std::int64_t>(place.local_rank, 0);
@@ -36,7 +107,7 @@ Options settled_options(Options options) {
   return options;
 }
 
-RunIdentity identity_of(const Options& options) {
+RunIdentity identity_of(const traceloom_options& options) {
   RunPlace place = known_place(given_place(options));
   place.world_size = size_or_unknown(place.world_size);
   place.local_world_size = size_or_unknown(place.local_world_size);

@@ -1,5 +1,4 @@
-// The place of a session: which process of the run it belongs to, and which of its files are
-// kept.
+// The options of a session as the recorder uses them, and which of its files are kept.
 #pragma once
 
 #include "record/names/name_template.h"
@@ -7,35 +6,53 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
 
-// settled_options(), identity_of(): say which process of the run a session belongs to, from its
-// options or the launcher.
+namespace traceloom::record {
+
+// SessionOptions: a program's options, complete, with texts of their own; settled_options() and
+// identity_of() say which process of the run they belong to, from the options or the launcher.
 //
-//   Options options;                              // rank -1: as RANK, SLURM_PROCID and so on say
-//   const Options settled = settled_options(options);
-//   settled.rank;                                 // 3
+//   const SessionOptions settled = settled_options(SessionOptions(given));
+//   settled.rank;                                 // 3, as RANK, SLURM_PROCID and so on say
 //   settled.folder;                               // "run7/traces"
 
-#pragma GCC visibility push(default)  // the merge per node uses them, too
+// No text is NULL. Functions and handlers are the program's, which it may have left out.
+struct SessionOptions : traceloom_options {
+  // Throws std::invalid_argument for a struct without a size, or with values that no program can
+  // mean.
+  explicit SessionOptions(const traceloom_options* given);
 
-namespace traceloom::record {
+  // Returns the text, which lives as long as the options and their copies.
+  const char* keep(std::string text) { return texts_->emplace_back(std::move(text)).c_str(); }
+  Position start_position() const { return first_; }
+  Action action_at(const Position& at) const;
+  std::function<void()> meeting() const;                         // the barrier, if there is one
+  std::function<void(const std::string&)> log_function() const;  // the log, if there is one
+  // Returns the name of a file that ends at this place. Throws what the program throws.
+  std::string name_at(const Position& at) const;
+  // Tells the program of a file that is complete. Throws what the program throws.
+  void tell_saved(const SavedTrace& saved) const;
+
+ private:
+  Position first_;  // a copy of what `start` points to
+  std::shared_ptr<std::deque<std::string>> texts_ = std::make_shared<std::deque<std::string>>();
+};
 
 // Returns the options with rank, world size and node as known_place() has them, or 0 if nobody says
 // them, and with a folder without placeholders. Throws std::invalid_argument as find_place() does.
-Options settled_options(Options options);
+SessionOptions settled_options(SessionOptions options);
 
 // Returns the identity for names: unknown sizes are those of a run that ends with this rank.
-RunIdentity identity_of(const Options& options);
+RunIdentity identity_of(const traceloom_options& options);
 
-}  // namespace traceloom::record
-
-#pragma GCC visibility pop
-
-namespace traceloom::record {
+using TellSavedTrace = void(void* arg, const traceloom_saved_trace* trace);
+void tell_saved_trace(const SavedTrace& saved, TellSavedTrace* tell, void* arg);
 
 // KeptTraces: the newest files that this process saved; it deletes older ones.
 //

@@ -1,19 +1,15 @@
-// prepare_folder(), folder_of(), file_namer(): the folder that the trace files of a run go to, and
-// what may be in it when the run begins.
+// prepare_folder(), folder_of(): the folder that the trace files of a run go to, and what may be in
+// it when the run begins.
 //
 //   TraceNames names;                              // "{run_name}/traces", "ep{epoch}-...json"
 //   const RunIdentity run{default_run_name(), find_place({})};
 //   prepare_folder(names, run);                    // creates it, refuses that of another run
 //   options.folder = folder_of(names, run);
-//   options.file_name = file_namer(names, run);
 #pragma once
 
 #include "record/names/name_template.h"
 
-#include <functional>
 #include <string>
-
-#pragma GCC visibility push(default)
 
 namespace traceloom::record {
 
@@ -36,10 +32,5 @@ void prepare_folder(const TraceNames& names, const RunIdentity& run,
                     OverwriteTraces overwrite = OverwriteTraces::no);
 
 std::string folder_of(const TraceNames& names, const RunIdentity& run);
-// Returns a function for Options::file_name.
-std::function<std::string(const Position&)> file_namer(const TraceNames& names,
-                                                       const RunIdentity& run);
 
 }  // namespace traceloom::record
-
-#pragma GCC visibility pop
