@@ -46,7 +46,8 @@ target_compile_features(traceloom_recorder_library INTERFACE cxx_std_17)
 shared_library(node_merge traceloom_node_merge node_merge traceloom::merge traceloom::output)
 # What it uses of the recorder comes from the other library, but for these, which that does not show.
 target_sources(traceloom_node_merge_library PRIVATE record/support/process_support.cpp record/files/trace_file.cpp
-               record/names/session_place.cpp record/names/name_template.cpp record/names/run_place.cpp)
+               record/names/session_place.cpp record/names/program_handler.cpp record/names/name_template.cpp
+               record/names/run_place.cpp)
 target_include_directories(traceloom_node_merge_library PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(traceloom_node_merge_library PRIVATE fmt::fmt PUBLIC traceloom_recorder_library)
 target_compile_features(traceloom_node_merge_library INTERFACE cxx_std_17)
@@ -75,7 +76,7 @@ foreach(header IN ITEMS recorder position slots marker timed_range session trace
                         memory_scope)
   install_header(record/${header}.h "#include \"record/" "#include \"")
 endforeach()
-install_header(node_merge/node_merger.h)
+install_header(node_merge/node_merger.h "#include \"record/" "#include \"../record/")
 # Those for C lie side by side, for a makefile with one -I; here headers are found by their module.
 file(READ node_merge/traceloom_node_merge.h node_merge_header)
 string(REPLACE "\"record/traceloom.h\"" "\"traceloom.h\"" node_merge_header "${node_merge_header}")

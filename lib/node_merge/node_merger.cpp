@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -62,7 +63,11 @@ record::SessionOptions settled(record::SessionOptions session) {
 }
 
 void check_merge(const NodeMergeOptions& options, const record::SessionOptions& given) {
+  constexpr int kBestLevel = 9;
   const record::SessionOptions session = settled(given);
+  if (options.gzip_level < 0 || options.gzip_level > kBestLevel)
+    throw std::invalid_argument(
+        fmt::format("gzip_level {} is not from 0 to {}", options.gzip_level, kBestLevel));
   if (session.write_json == 0)
     throw std::invalid_argument("a session that writes no files has nothing to merge (write_json)");
   if (session.local_world_size < 1 || session.local_rank < 0 ||
@@ -193,6 +198,7 @@ class Node {
   Node& operator=(const Node&) = delete;
 
   bool is_of_this_process() const { return getpid() == process_; }
+  bool is_open() const { return is_of_this_process() && !is_closed_; }
 
   void note(const record::SavedTrace& trace) {
     if (!is_of_this_process()) return;  // a child of fork() may have a session of its own
@@ -224,6 +230,7 @@ class Node {
     wake_.notify_all();
     if (thread_.joinable()) thread_.join();
     notes_.leave();
+    is_closed_ = true;
   }
 
  private:
@@ -377,6 +384,7 @@ class Node {
   std::uint64_t next_cycle_ = 0;
   std::set<std::string> told_cycles_;  // cycles by name, one for each kept file with its own name
   bool is_closing_ = false;
+  std::atomic<bool> is_closed_ = false;
   Clock::time_point patience_ends_;
   std::thread thread_;
 };
@@ -404,7 +412,7 @@ struct OpenNodes {
     // In the child of a fork() nobody may be left to give up the lock.
     if (std::unique_lock lock(instance().mutex, std::try_to_lock); lock)
       for (const std::weak_ptr<Node>& each : instance().nodes)
-        if (std::shared_ptr<Node> node = each.lock(); node && node->is_of_this_process())
+        if (std::shared_ptr<Node> node = each.lock(); node && node->is_open())
           open.push_back(std::move(node));
     if (open.empty()) return;
     traceloom_close_open_session();  // its last cycle has to be merged, too
@@ -442,66 +450,59 @@ NodeMergeOptions merge_options_of(const traceloom_node_merge_options& given) {
 using namespace traceloom;
 using namespace traceloom::record;
 
-// The argument of the callback in a session's options. A program may use the options again, or
-// close the session after the merger, so it is never freed.
+// The argument of the callback in a session's options. A program may close the session after the
+// merger, so it is never freed.
 struct traceloom_node_merger {
-  void (*before)(void* arg, const traceloom_saved_trace* trace);
-  void* before_arg;
   std::shared_ptr<Node> node;
 };
 
 namespace {
 
-traceloom_node_merger& new_merger(const traceloom_options& from) {
+traceloom_node_merger& new_merger(std::shared_ptr<Node> node) {
   static std::mutex mutex;
   static auto& mergers = *new std::deque<traceloom_node_merger>;  // some are used at exit
   const std::lock_guard lock(mutex);
-  traceloom_node_merger& merger = mergers.emplace_back();
-  merger.before = from.on_saved_trace;
-  merger.before_arg = from.on_saved_trace_arg;
-  return merger;
+  return mergers.emplace_back(traceloom_node_merger{std::move(node)});
 }
 
 // If this throws, the session reports it.
 void note_saved(void* arg, const traceloom_saved_trace* trace) {
-  traceloom_node_merger& merger = *static_cast<traceloom_node_merger*>(arg);
-  // The note is written even if the callback throws; otherwise this rank would be a cycle behind
-  // the others from now on.
-  call_both(
-      [&] {
-        if (merger.before != nullptr) merger.before(merger.before_arg, trace);
-      },
-      [&] { merger.node->note(saved_trace_of(*trace)); });
+  static_cast<traceloom_node_merger*>(arg)->node->note(saved_trace_of(*trace));
+}
+
+// Throws std::invalid_argument if one of them is missing.
+void check_given(const traceloom_node_merge_options* options, const traceloom_options* session) {
+  if (options == nullptr || session == nullptr)
+    throw std::invalid_argument("a merge per node needs its options and those of the session");
 }
 
 }  // namespace
 
 int traceloom_node_merge_check(const traceloom_node_merge_options* options,
                                const traceloom_options* session) {
-  return with(options, [&](const traceloom_node_merge_options& own) {
-    check_merge(merge_options_of(own), SessionOptions(session));
+  return guarded([&] {
+    check_given(options, session);
+    check_merge(merge_options_of(*options), SessionOptions(session));
   });
 }
 
 traceloom_node_merger* traceloom_node_merger_open(const traceloom_node_merge_options* options,
                                                   traceloom_options* session) {
   return made([&] {
-    if (options == nullptr || session == nullptr)
-      throw std::invalid_argument("a merge per node needs its options and those of the session");
+    check_given(options, session);
     check_size(session->size, "traceloom_options");
-    if (session->size < offsetof(traceloom_options, on_saved_trace_arg) + sizeof(void*))
+    if (session->size < offsetof(traceloom_options, note_saved_arg) + sizeof(void*))
       throw std::invalid_argument(
-          "traceloom_options has no on_saved_trace: compile with the traceloom.h of this library");
+          "traceloom_options has no note_saved: compile with the traceloom.h of this library");
     const SessionOptions given(session);
     const NodeMergeOptions merge = merge_options_of(*options);
     check_merge(merge, given);
     const SessionOptions own = settled(given);
     auto node = std::make_shared<Node>(settled(merge, own), own);
     OpenNodes::instance().add(node);
-    traceloom_node_merger& merger = new_merger(*session);
-    merger.node = std::move(node);
-    session->on_saved_trace = note_saved;
-    session->on_saved_trace_arg = &merger;
+    traceloom_node_merger& merger = new_merger(std::move(node));
+    session->note_saved = note_saved;
+    session->note_saved_arg = &merger;
     return &merger;
   });
 }

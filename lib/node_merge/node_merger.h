@@ -94,7 +94,7 @@ class MergeOptionsForC {
 
 inline void check(const traceloom_node_merge_options* merge, const traceloom_options* session) {
   if (traceloom_node_merge_check(merge, session) != 0)
-    throw std::invalid_argument(traceloom_last_error());
+    record::detail::fail<std::invalid_argument>();
 }
 
 }  // namespace detail
@@ -109,7 +109,7 @@ inline void check_node_merge(const NodeMergeOptions& options, const record::Opti
 // One thread at a time may use a merger.
 class NodeMerger {
  public:
-  // Sets `session.on_saved` to note each trace after the callback that was there. Make the merger
+  // Sets `session.note_saved`, which notes each trace after session.on_saved. Make the merger
   // before the session, so that with the session's barrier no rank saves a trace before all have a
   // merger. The merger must outlive the session. It also merges traces that the session deletes
   // (num_traces_to_keep) or replaces. Throws as check_node_merge() does, and std::runtime_error if
@@ -119,23 +119,10 @@ class NodeMerger {
     record::detail::OptionsForC for_c(session);
     detail::check(options_->get(), &for_c.get());
     traceloom_options& all = for_c.get();
-    all.on_saved_trace = nullptr;  // it is called here
     merger_ = traceloom_node_merger_open(options_->get(), &all);
-    if (merger_ == nullptr) throw std::runtime_error(traceloom_last_error());
-    session.on_saved = [note = all.on_saved_trace, merger = all.on_saved_trace_arg,
-                        before = std::move(session.on_saved)](const record::SavedTrace& saved) {
-      const traceloom_saved_trace trace{sizeof trace, &saved.position, saved.path.c_str(),
-                                        saved.events, saved.dropped};
-      // The note is written even if the callback throws; otherwise this rank would be a cycle
-      // behind the others from now on.
-      try {
-        if (before) before(saved);
-      } catch (...) {
-        note(merger, &trace);
-        throw;
-      }
-      note(merger, &trace);
-    };
+    if (merger_ == nullptr) record::detail::fail();
+    session.note_saved = all.note_saved;
+    session.note_saved_arg = all.note_saved_arg;
   }
   ~NodeMerger() { close(); }
   NodeMerger(const NodeMerger&) = delete;

@@ -56,9 +56,9 @@ typedef struct traceloom_node_merge_options {
 #define TRACELOOM_NODE_MERGE_OPTIONS_INIT \
   { sizeof(traceloom_node_merge_options), NULL, NULL, 1, 1, 60000, NULL, NULL, NULL }
 
-/* Call this before traceloom_open(), on every rank of the node. It sets on_saved_trace of the
- * session's options, which calls the callback that was there first. The options may be used again,
- * for another session with a merger of its own. Returns NULL if it fails. */
+/* Call this before traceloom_open(), on every rank of the node. It sets note_saved of the session's
+ * options. The options may be used again, for another session with a merger of its own. Returns
+ * NULL if it fails. */
 TRACELOOM_API traceloom_node_merger* traceloom_node_merger_open(
     const traceloom_node_merge_options* options, traceloom_options* session);
 /* Returns an error if the session writes no traces or does not say its ranks, and if an archive

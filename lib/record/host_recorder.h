@@ -52,7 +52,7 @@ class HostRecorder {
  public:
   // Throws std::runtime_error for an interval below 1 ms, and if there can be no more threads.
   explicit HostRecorder(const HostOptions& options = {}) : host_(traceloom_host_start(&options)) {
-    if (host_ == nullptr) throw std::runtime_error(traceloom_last_error());
+    if (host_ == nullptr) detail::fail();
   }
   // Reads once more, so that the end of the run is covered, and stops.
   ~HostRecorder() { traceloom_host_stop(host_); }

@@ -123,7 +123,9 @@ class Marker {
                 std::size_t count) { traceloom_async_begin(at, id, args, count); },
            values...);
   }
-  void async_end(std::uint64_t id) const noexcept { traceloom_async_end(&site(), id); }
+  void async_end(std::uint64_t id) const noexcept {
+    record([id](detail::Site* at, const auto&...) { traceloom_async_end(at, id); });
+  }
 
   // Calls `function` within a Scope and returns its result.
   template <typename Function, typename... Args>
@@ -241,7 +243,8 @@ class Counter {
     record_all(all, sizeof...(values));
   }
   void record_all(const double* values, std::size_t count) const noexcept {
-    traceloom_count(counter_, values, count);
+    if (counter_ != nullptr && counter_->mode.load(std::memory_order_relaxed) != detail::kOff)
+      traceloom_count(counter_, values, count);
   }
 
  private:

@@ -24,7 +24,7 @@
 // of YAML or, if its name ends in .json, as an object of JSON; a killed run leaves what it wrote.
 #pragma once
 
-#include "record/traceloom.h"
+#include "record/position.h"
 
 #include <cstdint>
 #include <functional>
@@ -84,7 +84,7 @@ class MemoryStats {
   // to "x".
   void add_bytes(const std::string& counter, std::int64_t bytes) {
     if (traceloom_memory_add_bytes(memory_, counter.c_str(), bytes) != 0)
-      throw std::invalid_argument(traceloom_last_error());
+      detail::fail<std::invalid_argument>();
   }
 
   // Returns the memory that a scope added to the process, over its recorded iterations.
@@ -103,7 +103,7 @@ class MemoryStats {
   using Tell = std::function<void(const MemorySnapshot&)>;
 
   static void check(bool has_failed) {
-    if (has_failed) throw std::runtime_error(traceloom_last_error());
+    if (has_failed) detail::fail();
   }
 
   std::unique_ptr<Tell> tell_;

@@ -54,7 +54,7 @@ inline Action action_at(const CyclicSchedule& schedule, const Position& position
 // Throws std::invalid_argument for a negative number, and if a cycle has no batch.
 inline Schedule cyclic_schedule(const CyclicSchedule& schedule) {
   const traceloom_cycle cycle = detail::cycle_for_c(schedule);
-  if (traceloom_check_cycle(&cycle) != 0) throw std::invalid_argument(traceloom_last_error());
+  if (traceloom_check_cycle(&cycle) != 0) detail::fail<std::invalid_argument>();
   return [schedule](const Position& position) { return action_at(schedule, position); };
 }
 

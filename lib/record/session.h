@@ -111,6 +111,9 @@ struct Options {
   // close() does nothing, and the session must not be destroyed. The file exists during the call;
   // num_traces_to_keep deletes afterwards.
   std::function<void(const SavedTrace&)> on_saved;
+  // A NodeMerger sets these, to be called after on_saved.
+  void (*note_saved)(void* arg, const traceloom_saved_trace* trace) = nullptr;
+  void* note_saved_arg = nullptr;
 };
 
 inline SavedTrace saved_trace_of(const traceloom_saved_trace& trace) {
@@ -127,7 +130,7 @@ struct Status {
   std::uint64_t bytes = 0;  // written, as stored on disk
   std::size_t peak_pool_bytes = 0;
   std::string clock;       // "tsc" or "monotonic"
-  std::string last_error;  // empty: none
+  std::string last_error;  // empty: none; cut after 511 bytes
 };
 
 namespace detail {
@@ -173,6 +176,8 @@ class OptionsForC {
     all_.journal_folder = own_.journal_folder.c_str();
     all_.clock = static_cast<int>(own_.clock);
     all_.write_json = own_.write_json;
+    all_.note_saved = own_.note_saved;
+    all_.note_saved_arg = own_.note_saved_arg;
   }
 
   // A callback is set only if the program has it: without one, the default holds.
@@ -214,7 +219,7 @@ class Session {
   // Throws std::runtime_error if the folder cannot be written or is not empty, if another session
   // is open, and for impossible options, also if a variable of the launcher is no number.
   explicit Session(Options options) : Session(traceloom_open, std::move(options)) {
-    if (session_ == nullptr) throw std::runtime_error(traceloom_last_error());
+    if (session_ == nullptr) detail::fail();
   }
   // Never throws. If the constructor would throw, the session is not is_open(): it writes nothing,
   // but follows the schedule and meets at the barrier, so that other ranks do not wait for this
@@ -242,7 +247,10 @@ class Session {
   void set_position(const Position& position) {
     check(traceloom_set_position(session_, &position));
   }
-  Action action() const { return static_cast<Action>(traceloom_current_action(session_)); }
+  Action action() const {
+    const int action = traceloom_current_action(session_);
+    return action < 0 ? Action::skip : static_cast<Action>(action);
+  }
   // Returns false for a session that was refused or has been closed, and in the child of a fork().
   bool is_open() const { return traceloom_is_open(session_) != 0; }
 
@@ -288,7 +296,7 @@ class Session {
         session_(open_session(&options_->get())) {}
 
   static void check(int result) {
-    if (result != 0) throw std::runtime_error(traceloom_last_error());
+    if (result != 0) detail::fail();
   }
 
   std::unique_ptr<detail::OptionsForC> options_;

@@ -19,12 +19,14 @@
 
 // Names as C has them. NOLINTBEGIN(readability-identifier-naming)
 
-// The part of a marker that its uses need.
+// The part of a marker, and of a counter, that its uses need.
 struct traceloom_marker {
   std::atomic<std::uint32_t> mode{0};  // kOff, kInline or kOutOfLine
   std::uint32_t id = 0;
   std::atomic<bool> is_inline{false};  // kept while it is off, for spans that began before
 };
+
+struct traceloom_counter : traceloom_marker {};
 
 // NOLINTEND(readability-identifier-naming)
 

@@ -1,5 +1,5 @@
 /* The recorder for programs in C, and for whatever can call C. recorder.h describes what it does,
- * and is made of these functions: the library has no others.
+ * and its parts are inline calls of these functions: the library has no other interface.
  *
  *   traceloom_options options = TRACELOOM_OPTIONS_INIT;
  *   options.folder = "traces";
@@ -45,7 +45,10 @@
 #endif
 
 #ifdef __cplusplus
+#define TRACELOOM_BYTE(number) static_cast<uint8_t>(number)
 extern "C" {
+#else
+#define TRACELOOM_BYTE(number) ((uint8_t)(number))
 #endif
 
 typedef struct traceloom_session traceloom_session;
@@ -142,8 +145,8 @@ typedef struct traceloom_counter_event {
   const char* thread_name;
   int64_t tid;
   int64_t at_ns;
-  const char* const* keys;
-  const double* values; /* one a key; NaN if it was not given */
+  const char* const* keys; /* all of the counter; NULL after the last */
+  const double* values;    /* those of the first keys, as many as were given */
   size_t count;
 } traceloom_counter_event;
 
@@ -242,12 +245,15 @@ typedef struct traceloom_options {
   /* Names a file, in place of file_name; the text is copied when it returns. */
   const char* (*name_file)(void* arg, const traceloom_position* at);
   void* name_file_arg;
+  /* traceloom_node_merger_open() sets these; called after on_saved_trace, in the same way. */
+  void (*note_saved)(void* arg, const traceloom_saved_trace* trace);
+  void* note_saved_arg;
 } traceloom_options;
 #define TRACELOOM_OPTIONS_INIT                                                                   \
   {                                                                                              \
     sizeof(traceloom_options), -1, -1, -1, -1, -1, NULL, NULL, 1, 0, -1, NULL, NULL, NULL, NULL, \
-        16, 1, (uint64_t)8 << 20, (uint64_t)64 << 20, 0, 10, 100, NULL, NULL, NULL, NULL, NULL,  \
-        NULL, 0, 1, 0, NULL, NULL, NULL, 0, NULL, NULL                                           \
+        16, 1, UINT64_C(8) << 20, UINT64_C(64) << 20, 0, 10, 100, NULL, NULL, NULL, NULL, NULL,  \
+        NULL, 0, 1, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL                               \
   }
 
 /* A few batches are recorded now and then, as by Composer's cyclic schedule; schedule.h describes
@@ -352,7 +358,7 @@ static inline traceloom_arg traceloom_number(double value) {
 }
 static inline traceloom_arg traceloom_text_of(const char* value, size_t size) {
   traceloom_arg arg = {{0}, 0, TRACELOOM_TEXT};
-  arg.size = (uint8_t)(size < sizeof arg.bytes ? size : sizeof arg.bytes);
+  arg.size = TRACELOOM_BYTE(size < sizeof arg.bytes ? size : sizeof arg.bytes);
   if (size > 0) memcpy(arg.bytes, value, arg.size);
   return arg;
 }
@@ -380,7 +386,7 @@ TRACELOOM_API int traceloom_check_cycle(const traceloom_cycle* cycle);
 TRACELOOM_API traceloom_session* traceloom_open(const traceloom_options* options);
 /* Does the same, but a session that cannot be opened follows its schedule and meets at its barrier
  * all the same, so that other ranks do not wait for this one. It writes nothing, and is not open;
- * its status says why. Returns NULL only without memory. */
+ * its status and the log say why. Returns NULL only without memory. */
 TRACELOOM_API traceloom_session* traceloom_open_or_follow(const traceloom_options* options);
 /* Returns 0 for a session that was refused or has ended, and in the child of a fork(). */
 TRACELOOM_API int traceloom_is_open(const traceloom_session* session);
@@ -450,7 +456,7 @@ TRACELOOM_API void traceloom_count(traceloom_counter* counter, const double* val
 TRACELOOM_API void traceloom_set_thread_name(const char* name);
 
 /* Sets which part of the sampling belongs to this process: the first process of a node
- * (place->local_rank) samples the machine, and each samples itself. */
+ * (place->local_rank, or what its launcher says) samples the machine, and each samples itself. */
 TRACELOOM_API int traceloom_host_share(traceloom_host_options* options,
                                        const traceloom_options* place);
 /* Starts a thread that samples at the interval; what it finds is recorded while a session records.

@@ -112,17 +112,21 @@ TEST_CASE("node_merger: for C, what cannot be merged is an error") {
   options.write_json = 0;
   CHECK(error_of() == "a session that writes no files has nothing to merge (write_json)");
   options.write_json = 1;
+  merge.gzip_level = 10;
+  CHECK(error_of() == "gzip_level 10 is not from 0 to 9");
+  merge.gzip_level = 1;
+  CHECK(traceloom_node_merge_check(nullptr, &options) == -1);
   merge.file_name = "all.tar";
   CHECK(error_of().starts_with("all.tar: an archive cannot grow; "));
   merge.size = 0;
   CHECK(error_of().starts_with("traceloom_node_merge_options.size is 0: "));
   merge.size = sizeof merge;
-  options.size = offsetof(traceloom_options, on_saved_trace);
+  options.size = offsetof(traceloom_options, note_saved);
   CHECK(error_of() ==
-        "traceloom_options has no on_saved_trace: compile with the traceloom.h of this library");
+        "traceloom_options has no note_saved: compile with the traceloom.h of this library");
   CHECK(traceloom_node_merger_open(nullptr, &options) == nullptr);
   CHECK(traceloom_node_merger_close(nullptr) == 0);
-  CHECK((options.on_saved_trace == nullptr));
+  CHECK((options.note_saved == nullptr));
 }
 
 TEST_CASE("node_merger: for C, on_merged cannot close the merger, and is told so") {

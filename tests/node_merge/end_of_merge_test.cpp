@@ -58,6 +58,23 @@ TEST_CASE("node_merger: a trace that is saved after it was closed is told by the
         }) == 0);
 }
 
+TEST_CASE("node_merger: options that are used again belong to the new merger alone") {
+  const NodeRun run(1);
+  CHECK(run_child([&] {
+          Options options = run.session(0);
+          options.overwrite = true;
+          for (int i = 0; i < 2; ++i) {
+            NodeMerger merger(run.merge(), options);
+            Session session(options);
+            train(session, 2);
+            if (!session.close().last_error.empty()) _exit(1 + i);
+          }
+        }) == 0);
+  CHECK(run.told() ==
+        "0: 1 ranks, node1/ep0-ba2.json, batch 2: \n"
+        "0: 1 ranks, node1/ep0-ba2.json, batch 2: \n");
+}
+
 TEST_CASE("node_merger: what is open is merged when the process exits") {
   const NodeRun run(1);
   static std::unique_ptr<NodeMerger> merger;

@@ -211,6 +211,15 @@ TEST_CASE("memory_scope: many threads may be in scopes at once") {
   CHECK(scratch.text("m.yaml").find("  n: 200\n") != std::string::npos);
 }
 
+TEST_CASE("memory_scope: a callback that fails at the end of a scope is told by flush()") {
+  MemoryStats stats({.warmup_iterations = 0, .on_snapshot = [](const MemorySnapshot& snapshot) {
+                       if (std::string(snapshot.key).ends_with("end"))
+                         throw std::runtime_error("no room in the program");
+                     }});
+  { const MemoryScope scope(stats, "f"); }
+  CHECK_THROWS_WITH(stats.flush(), "no room in the program");
+}
+
 TEST_CASE("memory_scope: a child made by fork() sees its own memory") {
   MemoryStats stats({.warmup_iterations = 0});
   { const MemoryScope scope(stats, "parent"); }

@@ -1,6 +1,7 @@
 // These tests check which process of the run a session belongs to.
 #include "record/names/session_place.h"
 
+#include "record/host_recorder.h"
 #include "record/recorded.h"
 #include "record/traceloom.h"
 #include "support/child_process.h"
@@ -93,6 +94,31 @@ TEST_CASE("session: what the program says itself stands against the launcher") {
           if (same.world_size != 4 || same.local_rank != 1 || same.node_rank != 2) _exit(4);
           options.world_size = 0;
           if (settled_from(options).world_size != 0) _exit(5);
+        }) == 0);
+}
+
+// The writer's thread must not read the environment either: another thread may change it.
+TEST_CASE("session: what the environment says after it was opened changes no name") {
+  const TemporaryFolder folder;
+  CHECK(run_child([&] {
+          set_all(kTorchrunOfRank3);
+          Options options;
+          options.folder = folder.path();
+          options.name_template = "{run_name}-rank{rank}.json";
+          Session session(options);
+          setenv("RANK", "none", 1);
+          setenv("TRACELOOM_RUN_NAME", "other", 1);
+          if (!session.close().last_error.empty()) _exit(1);
+        }) == 0);
+  CHECK(files_in(folder.path()) == std::vector<std::string>{"run7-rank3.json"});
+}
+
+TEST_CASE("session: one process of a node samples the machine, as the launcher says") {
+  CHECK(run_child([] {
+          set_all(kTorchrunOfRank3);
+          if (host_options_for({}).cpu != 0) _exit(1);
+          setenv("LOCAL_RANK", "0", 1);
+          if (host_options_for({}).cpu != 1) _exit(2);
         }) == 0);
 }
 

@@ -63,8 +63,8 @@ class ChunkPool {
   // Stops giving out chunks; what has been recorded can still be read.
   void close();
 
-  // For threads: gives the thread a chunk of its own with room for `slots`, in this_chunk. Returns
-  // nullptr if there is none.
+  // For threads: gives the thread a chunk of its own with room for `slots`, in traceloom_chunk.
+  // Returns nullptr if there is none.
   detail::ChunkHeader* next(std::uint32_t slots) noexcept;
   // Gives up the thread's chunk, if it has one: nothing will be added to it.
   void hand_over_own() noexcept;

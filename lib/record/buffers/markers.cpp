@@ -195,7 +195,7 @@ void traceloom_finish(traceloom_marker* marker) {
 traceloom_counter* traceloom_counter_new(const char* name, const char* categories,
                                          const char* const* keys, size_t key_count,
                                          uint32_t actions) {
-  return made([&] {
+  return made([&]() -> traceloom_counter* {
     const std::string text = text_or_empty(name);
     if (keys == nullptr && key_count > 0)
       throw std::invalid_argument("counter '" + text + "': " + std::to_string(key_count) +
@@ -203,16 +203,14 @@ traceloom_counter* traceloom_counter_new(const char* name, const char* categorie
     std::vector<std::string> names;
     names.reserve(key_count);
     for (size_t i = 0; i < key_count; ++i) names.push_back(text_or_empty(keys[i]));
-    Site& site =
-        Registry::instance().counter(text, text_or_empty(categories), names, actions_of(actions));
-    return reinterpret_cast<traceloom_counter*>(&site);
+    return &Registry::instance().counter(text, text_or_empty(categories), names,
+                                         actions_of(actions));
   });
 }
 
 void traceloom_count(traceloom_counter* counter, const double* values, size_t count) {
-  const Site* const site = reinterpret_cast<const Site*>(counter);
-  if (is_off(site) || values == nullptr) return;
-  count = std::min(count, label_of(*site).key_count);
+  if (is_off(counter) || values == nullptr) return;
+  count = std::min(count, label_of(*counter).key_count);
   if (count == 0) return;
   constexpr std::size_t kFirstValues = 2;
   constexpr std::size_t kValuesPerSlot = sizeof(Slot) / sizeof(double);
@@ -223,7 +221,7 @@ void traceloom_count(traceloom_counter* counter, const double* values, size_t co
   *slot = {now(),
            0,
            0,
-           site->id,
+           counter->id,
            Kind::counter,
            static_cast<std::uint8_t>(count),
            static_cast<std::uint16_t>(more)};

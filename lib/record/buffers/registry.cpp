@@ -90,6 +90,7 @@ Label& Registry::find(const Identity& identity, const MarkerOptions& options) {
   label.options.args = nullptr;  // key_names has them
   label.key_names = std::get<3>(identity);
   for (const std::string& key : label.key_names) label.key_texts.push_back(key.c_str());
+  label.key_texts.push_back(nullptr);
   label.keys = label.key_texts.data();
   label.key_count = label.key_names.size();
   if (options.args == nullptr) label.repeated_key = first_repeated(label.key_names);

@@ -33,12 +33,12 @@ struct EventLabel {
   std::uint32_t id = 0;  // 1, 2, 3, ... in order of first use
   std::string name;
   std::string categories;             // joined by ','
-  const char* const* keys = nullptr;  // of a counter's values, or of arguments
+  const char* const* keys = nullptr;  // of a counter's values, or of arguments; NULL is the last
   std::size_t key_count = 0;
 };
 
 // One marker or counter; lives as long as the process.
-struct Label : detail::Site, EventLabel {
+struct Label : traceloom_counter, EventLabel {
   MarkerOptions options;
   std::vector<std::string> key_names;  // for a counter
   std::vector<const char*> key_texts;  // the same

@@ -3,7 +3,6 @@
 #include "base/problems.h"
 #include "output/json_writer.h"
 #include "record/buffers/registry.h"
-#include "record/engine/program_handler.h"
 #include "record/files/trace_file.h"
 #include "record/slots.h"
 #include "record/support/process_support.h"
@@ -77,11 +76,21 @@ void StatusBoard::save(const SavedTrace& saved, std::optional<TracePart> part) {
     complaint = kept_.add(saved, *part);
   }
   if (complaint) set_error(*complaint);
-  try {
-    options_.tell_saved(saved);
-  } catch (...) {
-    set_error(current_problem());
-  }
+  // Each is called whatever the others do: a merge per node must know each trace.
+  const auto tell_program = [this](const auto& call) {
+    try {
+      call();
+    } catch (...) {
+      set_error(current_problem());
+    }
+  };
+  tell_program([&] {
+    if (options_.on_saved != nullptr)
+      options_.on_saved(options_.on_saved_arg, saved.path.c_str(), saved.events, saved.dropped);
+  });
+  tell_program(
+      [&] { tell_saved_trace(saved, options_.on_saved_trace, options_.on_saved_trace_arg); });
+  tell_program([&] { tell_saved_trace(saved, options_.note_saved, options_.note_saved_arg); });
   std::vector<std::string> complaints;
   {
     const std::lock_guard lock(mutex_);
@@ -97,8 +106,8 @@ HandlerList::HandlerList(const SessionOptions& options, StatusBoard& status, Nex
         JsonSinkOptions{options.gzip_level, options.overwrite != 0, std::move(next_path)});
     handlers_.push_back({json_});
   }
-  for (std::size_t i = 0; i < options.handler_count; ++i)
-    handlers_.push_back({std::make_shared<ProgramHandler>(options.handlers[i], i)});
+  for (const std::shared_ptr<TraceHandler>& handler : options.program_handlers())
+    handlers_.push_back({handler});
 }
 
 void HandlerList::begin_cycle() {

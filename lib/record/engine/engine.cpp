@@ -93,7 +93,7 @@ bool Engine::is_of_this_process() const {
   return generation_ == generation.load();
 }
 
-Engine::Engine(SessionOptions options)
+Engine::Engine(SessionOptions options, bool& has_met)
     : options_(settled_options(std::move(options))),
       generation_(generation.load()),
       position_(options_.start_position()) {
@@ -102,7 +102,7 @@ Engine::Engine(SessionOptions options)
   if (!current.compare_exchange_strong(expected, this))
     throw Error("traceloom", "a session is open already; close() it first");
   try {
-    start();
+    start(has_met);
     // These call functions of the program, which may throw.
     follow_schedule(position_);
     if (options_.schedule == nullptr) open_cycle();
@@ -115,7 +115,17 @@ Engine::Engine(SessionOptions options)
   }
 }
 
-void Engine::start() {
+Engine::Engine(SessionOptions options, HasMet has_met)
+    : options_(std::move(options)),
+      is_follower_(true),
+      generation_(generation.load()),
+      position_(options_.start_position()) {
+  if (has_met == HasMet::no) options_.barrier(options_.barrier_arg);
+  follow_schedule(position_);
+  if (options_.schedule == nullptr) open_cycle();
+}
+
+void Engine::start(bool& has_met) {
   constexpr int kBestLevel = 9;
   if (options_.gzip_level < 0 || options_.gzip_level > kBestLevel)
     throw Error("traceloom",
@@ -126,6 +136,7 @@ void Engine::start() {
   if (has_journal()) recover_journal();
   if (options_.write_json != 0) prepare_folder();
   if (options_.barrier != nullptr) options_.barrier(options_.barrier_arg);
+  has_met = true;
   choose_clock(static_cast<ClockChoice>(options_.clock));
   if (options_.clock == TRACELOOM_CLOCK_TSC && !detail::clock_is_tsc.load())
     complain(
@@ -223,7 +234,8 @@ void Engine::close(UseBarrier use_barrier) {
   // A callback of the session runs in its thread, which cannot wait for itself.
   if (!is_of_this_process() || Writer::is_own_thread()) return;
   SyncRounds rounds;
-  if (use_barrier == UseBarrier::yes && is_open() && is_cycle_open_) rounds = meet_at_end();
+  if (use_barrier == UseBarrier::yes && is_at_work() && is_cycle_open_) rounds = meet_at_end();
+  is_follower_ = false;
   const std::lock_guard lock(*closing.load());
   close_locked(std::move(rounds));
 }

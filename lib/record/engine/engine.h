@@ -27,20 +27,23 @@ namespace traceloom::record {
 
 class Engine {
  public:
-  // Throws std::runtime_error.
-  explicit Engine(SessionOptions options);
+  // Throws std::runtime_error. `has_met` says whether it has met the other ranks by then.
+  Engine(SessionOptions options, bool& has_met);
+  // Makes one that records nothing, but follows the schedule and meets at the barrier.
+  enum class HasMet : std::uint8_t { no, yes };
+  Engine(SessionOptions options, HasMet has_met);
   ~Engine() { close(UseBarrier::no); }
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   void batch_begin(const Position& position) {
-    if (!is_open()) return;
+    if (!is_at_work()) return;
     arrive(position, NextBatch::comes);
     if (action_ != Action::skip && !is_cycle_open_) open_cycle();
   }
 
   void batch_end(const Position& position) {
-    if (!is_open()) return;
+    if (!is_at_work()) return;
     if (action_ == Action::active_and_save && is_cycle_open_) {
       is_cycle_open_ = false;
       SyncRounds rounds = meet_at_end();
@@ -51,7 +54,7 @@ class Engine {
   }
 
   void set_position(const Position& position) {
-    if (is_open()) arrive(position, next_batch(position));
+    if (is_at_work()) arrive(position, next_batch(position));
   }
 
   bool is_open() const {
@@ -105,7 +108,8 @@ class Engine {
   void close_locked(SyncRounds rounds);
 
  private:
-  void start();
+  void start(bool& has_met);
+  bool is_at_work() const { return is_follower_ || is_open(); }
   bool has_journal() const { return *options_.journal_folder != '\0'; }
   void set_position_of_events() const {
     traceloom_events_at.store(position_.epoch << 32 | (position_.batch & 0xffffffffU),
@@ -126,9 +130,10 @@ class Engine {
       const std::lock_guard lock(position_mutex_);
       position_ = position;
     }
-    set_position_of_events();
     const bool has_answer = next == NextBatch::comes || options_.schedule == nullptr;
     action_ = has_answer ? options_.action_at(position) : Action::skip;
+    if (is_follower_) return;
+    set_position_of_events();
     Registry::instance().set_action(action_);
   }
 
@@ -138,7 +143,7 @@ class Engine {
     const bool begins_epoch = position.epoch != this->position().epoch;
     const std::uint64_t before = traceloom_events_at.load(std::memory_order_relaxed);
     follow_schedule(position, next);
-    if (begins_epoch) Registry::instance().begin_epoch(before, action_);
+    if (begins_epoch && !is_follower_) Registry::instance().begin_epoch(before, action_);
   }
 
   // After the last batch of an epoch, a schedule has no answer for a next batch. What is recorded
@@ -177,6 +182,7 @@ class Engine {
   }
 
   SessionOptions options_;
+  bool is_follower_ = false;  // and has not been closed
   std::uint64_t generation_;
   std::uint64_t misuses_before_ = 0;
   std::atomic<Action> action_ = Action::skip;

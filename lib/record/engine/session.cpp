@@ -13,24 +13,19 @@ using namespace traceloom::record;
 
 // A session as a program has it: one that was refused, or whose process was forked, does nothing.
 struct traceloom_session {
-  explicit traceloom_session(const traceloom_options* options)
-      : engine_(std::make_shared<Engine>(SessionOptions(options))) {}
+  traceloom_session(const traceloom_options* options, bool& has_met)
+      : engine_(std::make_shared<Engine>(SessionOptions(options), has_met)) {}
 
   // Makes a session that only follows the schedule and meets at the barrier: other ranks may be
   // there already, and wait for this one.
-  traceloom_session(std::string refusal, const traceloom_options* given)
+  traceloom_session(std::string refusal, const traceloom_options* given, Engine::HasMet has_met)
       : refusal_(std::move(refusal)) {
     guarded([&] {  // the first problem is reported
       SessionOptions options(given);
       tell(options.log_function(), refusal_ + "; nothing is recorded");
-      if (options.barrier == nullptr) return;
-      options.write_json = 0;
-      options.journal_folder = "";
-      options.handler_count = 0;
-      options.on_saved = nullptr;
-      options.on_saved_trace = nullptr;
-      engine_ = std::make_shared<Engine>(std::move(options));
+      if (options.barrier != nullptr) engine_ = std::make_shared<Engine>(options, has_met);
     });
+    traceloom_set_last_error(refusal_.c_str());
   }
 
   ~traceloom_session() {
@@ -100,13 +95,18 @@ int traceloom_place_from_environment(traceloom_options* options) {
 }
 
 traceloom_session* traceloom_open(const traceloom_options* options) {
-  return made([&] { return new traceloom_session(options); });
+  bool has_met = false;
+  return made([&] { return new traceloom_session(options, has_met); });
 }
 
 traceloom_session* traceloom_open_or_follow(const traceloom_options* options) {
-  traceloom_session* const session = traceloom_open(options);
-  if (session != nullptr) return session;
-  return made([&] { return new traceloom_session(traceloom_last_error(), options); });
+  bool has_met = false;
+  traceloom_session* const opened = made([&] { return new traceloom_session(options, has_met); });
+  if (opened != nullptr) return opened;
+  return made([&] {
+    return new traceloom_session(traceloom_last_error(), options,
+                                 has_met ? Engine::HasMet::yes : Engine::HasMet::no);
+  });
 }
 
 int traceloom_is_open(const traceloom_session* session) {

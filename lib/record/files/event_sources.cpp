@@ -17,7 +17,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <unistd.h>
@@ -40,9 +39,9 @@ traceloom_duration_part EventFeeder::part_of(const detail::Slot& slot, const Eve
   return open_.erase(identity(slot)) > 0 ? TRACELOOM_END : TRACELOOM_WHOLE;
 }
 
-const double* EventFeeder::values_of(const detail::Slot& slot, std::size_t keys) {
+const double* EventFeeder::values_of(const detail::Slot& slot) {
   constexpr std::size_t kFirstValues = 2;
-  values_.assign(keys, std::numeric_limits<double>::quiet_NaN());
+  values_.resize(slot.value_count);
   const std::size_t first = std::min<std::size_t>(slot.value_count, kFirstValues);
   std::memcpy(values_.data(), &slot.value, first * sizeof(double));
   std::memcpy(values_.data() + first, &slot + 1, (slot.value_count - first) * sizeof(double));

@@ -84,8 +84,7 @@ class EventFeeder {
     return event;
   }
   traceloom_duration_part part_of(const detail::Slot& slot, const EventThread& thread);
-  // Returns a value for each key; those that the program has not given are NaN.
-  const double* values_of(const detail::Slot& slot, std::size_t keys);
+  const double* values_of(const detail::Slot& slot);
   // Returns the arguments of the event as a JSON object, valid until the next call; "" without any.
   const char* args_of(const detail::Slot& slot, const EventLabel& label);
   // Returns the begin of a Kind::measured; nullopt if its numbers are none that a program gives.
@@ -130,8 +129,8 @@ bool EventFeeder::feed(const detail::Slot& slot, const EventThread& thread, cons
       auto event = event_of<CounterEvent>(*label, thread);
       event.at_ns = at_ns;
       event.keys = label->keys;
-      event.values = values_of(slot, label->key_count);
-      event.count = label->key_count;
+      event.values = values_of(slot);
+      event.count = slot.value_count;
       call([&](TraceHandler& handler) { handler.counter(event); });
       return true;
     }

@@ -121,8 +121,9 @@ const std::vector<std::size_t>& JsonSink::written_keys(const CounterEvent& event
   if (event.label >= written_keys_.size()) written_keys_.resize(event.label + 1);
   std::vector<std::size_t>& written = written_keys_[event.label];
   if (!written.empty()) return written;
-  std::vector<std::string> texts(event.count);
-  for (std::size_t i = 0; i < event.count; ++i) texts[i] = json_string(event.keys[i]);
+  std::vector<std::string> texts;
+  while (event.keys[texts.size()] != nullptr)
+    texts.push_back(json_string(event.keys[texts.size()]));
   for (auto text = texts.begin(); text != texts.end(); ++text)
     if (std::find(text + 1, texts.end(), *text) == texts.end())
       written.push_back(static_cast<std::size_t>(text - texts.begin()));
@@ -225,7 +226,7 @@ void JsonSink::counter(const CounterEvent& event) {
   std::string args;
   std::array<char, 32> text{};
   for (const std::size_t i : written_keys(event)) {
-    if (!std::isfinite(event.values[i])) continue;
+    if (i >= event.count || !std::isfinite(event.values[i])) continue;
     args += args.empty() ? "{" : ",";
     append_json_string(args, event.keys[i]);
     args += ':';

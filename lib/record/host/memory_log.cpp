@@ -142,6 +142,11 @@ std::string MemoryLog::error() const {
   return error_;
 }
 
+void MemoryLog::set_error(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (error_.empty()) error_ = text;
+}
+
 void MemoryLog::flush() const {
   const std::lock_guard lock(mutex_);
   if (!error_.empty()) throw std::runtime_error(error_);
@@ -277,10 +282,12 @@ traceloom_memory_scope* traceloom_memory_begin(traceloom_memory* memory, const c
 }
 
 int traceloom_memory_end(traceloom_memory_scope* scope) {
-  return with(scope, [](traceloom_memory_scope& own) {
-    const std::unique_ptr<traceloom_memory_scope> owned(&own);
+  const std::unique_ptr<traceloom_memory_scope> owned(scope);
+  const int result = with(scope, [](traceloom_memory_scope& own) {
     if (own.at_start) own.log->finish(own.name, *own.at_start);
   });
+  if (result != 0) scope->log->set_error(traceloom_last_error());
+  return result;
 }
 
 int traceloom_memory_add_bytes(traceloom_memory* memory, const char* counter, int64_t bytes) {

@@ -56,6 +56,8 @@ class MemoryLog {
   // Returns why no more is written, such as "stats.yaml: No space left on device", or "" while all
   // is well. What was written stays whole.
   std::string error() const;
+  // Notes the first problem that nobody has been told of.
+  void set_error(const std::string& text);
 
   // Begins and ends a scope. Returns nullopt if this iteration is not recorded.
   std::optional<MemoryReading> start(const std::string& scope);

@@ -128,6 +128,7 @@ class JournalLabels {
       read.has_name = true;
       Kept& kept = labels_[id] = std::move(read);
       for (const std::string& key : kept.keys) kept.key_texts.push_back(key.c_str());
+      kept.key_texts.push_back(nullptr);
       kept.label.keys = kept.key_texts.data();
       kept.label.key_count = kept.keys.size();
     }

@@ -30,6 +30,10 @@ void check_cycle(const traceloom_cycle* cycle) {
   if (traceloom_check_cycle(cycle) != 0) throw std::invalid_argument(traceloom_last_error());
 }
 
+Position position_in(const traceloom_position* given) {
+  return complete(given, traceloom_position TRACELOOM_POSITION_INIT, "traceloom_position");
+}
+
 // Both languages have the values of an enum in one order.
 void check_enum(const char* name, int value, int most) {
   if (value < 0 || value > most)
@@ -42,18 +46,30 @@ void check_enum(const char* name, int value, int most) {
 SessionOptions::SessionOptions(const traceloom_options* given)
     : traceloom_options(
           complete(given, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options")) {
+  if (start != nullptr && start->size >= sizeof start->size) first_ = position_in(start);
+  folder = keep(folder == nullptr ? "traces" : folder);
+  const bool has_name = file_name != nullptr && *file_name != '\0';
+  file_name = keep(has_name ? file_name : std::string(kDefaultFileName));
+  journal_folder = keep(text_or_empty(journal_folder));
+}
+
+void SessionOptions::check() {
   check_enum("when_full", when_full, TRACELOOM_BLOCK);
   check_enum("clock", clock, TRACELOOM_CLOCK_TSC);
   if (handlers == nullptr && handler_count > 0)
     throw std::invalid_argument(
         fmt::format("traceloom_options: {} handlers, but no pointer to them", handler_count));
+  handlers_.clear();
+  for (std::size_t i = 0; i < handler_count; ++i)
+    handlers_.push_back(std::make_shared<ProgramHandler>(handlers[i], i));
   if (schedule == traceloom_cyclic_schedule && schedule_arg != nullptr)
     check_cycle(static_cast<const traceloom_cycle*>(schedule_arg));
-  first_ = complete(start, traceloom_position TRACELOOM_POSITION_INIT, "traceloom_position");
-  folder = keep(folder == nullptr ? "traces" : folder);
-  const bool has_name = file_name != nullptr && *file_name != '\0';
-  file_name = keep(has_name ? file_name : std::string(kDefaultFileName));
-  journal_folder = keep(text_or_empty(journal_folder));
+  static_cast<void>(position_in(start));
+}
+
+void SessionOptions::settle_names() {
+  run_ = identity_of(*this);
+  name_.emplace(file_name);
 }
 
 Action SessionOptions::action_at(const Position& at) const {
@@ -76,27 +92,17 @@ std::function<void(const std::string&)> SessionOptions::log_function() const {
 
 std::string SessionOptions::name_at(const Position& at) const {
   if (name_file != nullptr) return text_or_empty(name_file(name_file_arg, &at));
-  return NameTemplate(file_name).expand(identity_of(*this), at);
-}
-
-void SessionOptions::tell_saved(const SavedTrace& saved) const {
-  const auto tell_path = [&] {
-    if (on_saved != nullptr)
-      on_saved(on_saved_arg, saved.path.c_str(), saved.events, saved.dropped);
-  };
-  // The second call is made in any case: a merge per node must know each trace.
-  call_both(tell_path, [&] {
-    if (on_saved_trace != nullptr) tell_saved_trace(saved, on_saved_trace, on_saved_trace_arg);
-  });
+  return name_->expand(run_, at);
 }
 
 void tell_saved_trace(const SavedTrace& saved, TellSavedTrace* tell, void* arg) {
   const traceloom_saved_trace trace{sizeof trace, &saved.position, saved.path.c_str(), saved.events,
                                     saved.dropped};
-  tell(arg, &trace);
+  if (tell != nullptr) tell(arg, &trace);
 }
 
 SessionOptions settled_options(SessionOptions options) {
+  options.check();
   options.folder = options.keep(NameTemplate(options.folder).expand(identity_of(options)));
   const RunPlace place = known_place(given_place(options));
   options.rank = std::max<std::int64_t>(place.rank, 0);
@@ -104,6 +110,7 @@ SessionOptions settled_options(SessionOptions options) {
   options.node_rank = std::max<std::int64_t>(place.node_rank, 0);
   options.world_size = std::max<std::int64_t>(place.world_size, 0);
   options.local_world_size = std::max<std::int64_t>(place.local_world_size, 0);
+  options.settle_names();
   return options;
 }
 

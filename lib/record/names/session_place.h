@@ -2,6 +2,7 @@
 #pragma once
 
 #include "record/names/name_template.h"
+#include "record/names/program_handler.h"
 #include "record/session.h"
 
 #include <cstdint>
@@ -22,35 +23,44 @@ namespace traceloom::record {
 //   settled.rank;                                 // 3, as RANK, SLURM_PROCID and so on say
 //   settled.folder;                               // "run7/traces"
 
-// No text is NULL. Functions and handlers are the program's, which it may have left out.
+// No text is NULL. Functions are the program's, which it may have left out.
 struct SessionOptions : traceloom_options {
-  // Throws std::invalid_argument for a struct without a size, or with values that no program can
-  // mean.
+  // Throws std::invalid_argument for a struct without a size.
   explicit SessionOptions(const traceloom_options* given);
 
+  // Throws std::invalid_argument for values that no program can mean.
+  void check();
+  // Keeps who this is: the environment is not read again while the program runs, and may change it.
+  void settle_names();
   // Returns the text, which lives as long as the options and their copies.
   const char* keep(std::string text) { return texts_->emplace_back(std::move(text)).c_str(); }
   Position start_position() const { return first_; }
+  // Valid after check().
+  const std::vector<std::shared_ptr<TraceHandler>>& program_handlers() const { return handlers_; }
   Action action_at(const Position& at) const;
   std::function<void()> meeting() const;                         // the barrier, if there is one
   std::function<void(const std::string&)> log_function() const;  // the log, if there is one
-  // Returns the name of a file that ends at this place. Throws what the program throws.
+  // Returns the name of a file that ends at this place. Throws what the program throws. Call it
+  // after settle_names().
   std::string name_at(const Position& at) const;
-  // Tells the program of a file that is complete. Throws what the program throws.
-  void tell_saved(const SavedTrace& saved) const;
 
  private:
   Position first_;  // a copy of what `start` points to
+  std::vector<std::shared_ptr<TraceHandler>> handlers_;
+  RunIdentity run_;
+  std::optional<NameTemplate> name_;
   std::shared_ptr<std::deque<std::string>> texts_ = std::make_shared<std::deque<std::string>>();
 };
 
 // Returns the options with rank, world size and node as known_place() has them, or 0 if nobody says
-// them, and with a folder without placeholders. Throws std::invalid_argument as find_place() does.
+// them, and with a folder without placeholders. Throws std::invalid_argument as check() and
+// find_place() do.
 SessionOptions settled_options(SessionOptions options);
 
 // Returns the identity for names: unknown sizes are those of a run that ends with this rank.
 RunIdentity identity_of(const traceloom_options& options);
 
+// Does nothing without a function.
 using TellSavedTrace = void(void* arg, const traceloom_saved_trace* trace);
 void tell_saved_trace(const SavedTrace& saved, TellSavedTrace* tell, void* arg);
 

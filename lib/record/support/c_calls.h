@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <cxxabi.h>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -16,22 +17,6 @@
 extern "C" TRACELOOM_API void traceloom_set_last_error(const char* text);
 
 namespace traceloom::record {
-
-// call_both(): calls a callback of the program, and then something that must happen in any case.
-//
-//   call_both([&] { on_saved(trace); }, [&] { note(trace); });
-
-// If `first` throws, `last` is called as well, and then the exception goes on.
-template <typename First, typename Last>
-void call_both(const First& first, const Last& last) {
-  try {
-    first();
-  } catch (...) {
-    last();
-    throw;
-  }
-  last();
-}
 
 // guarded(), with(), made(), complete(), give_back():
 //
@@ -45,12 +30,15 @@ inline constexpr int kFailed = -1;
 // Copies as much as there is room for, without half a character at its end.
 void copy_text(std::string_view from, char* to, std::size_t room);
 
-// Runs `work` and returns 0, or kFailed if it throws: no exception leaves the library.
+// Runs `work` and returns 0, or kFailed if it throws: no exception leaves the library, but the end
+// of a thread that is cancelled passes.
 template <typename Work>
-int guarded(const Work& work) noexcept {
+int guarded(const Work& work) {
   try {
     work();
     return 0;
+  } catch (const abi::__forced_unwind&) {
+    throw;
   } catch (const std::exception& error) {
     traceloom_set_last_error(error.what());
   } catch (...) {
@@ -61,7 +49,7 @@ int guarded(const Work& work) noexcept {
 
 // Does the same with an object that the program has given, and nothing for NULL.
 template <typename Object, typename Work>
-int with(Object* object, const Work& work) noexcept {
+int with(Object* object, const Work& work) {
   return guarded([&] {
     if (object != nullptr) work(*object);
   });
@@ -69,7 +57,7 @@ int with(Object* object, const Work& work) noexcept {
 
 // Returns the object that `make` makes, or nullptr if it throws.
 template <typename Make>
-auto made(const Make& make) noexcept -> decltype(make()) {
+auto made(const Make& make) -> decltype(make()) {
   decltype(make()) object = nullptr;
   guarded([&] { object = make(); });
   return object;

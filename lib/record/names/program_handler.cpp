@@ -1,4 +1,4 @@
-#include "record/engine/program_handler.h"
+#include "record/names/program_handler.h"
 
 #include "record/support/c_calls.h"
 
