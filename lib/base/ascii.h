@@ -29,6 +29,10 @@ inline std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+inline bool has_text(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
 inline bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }

@@ -217,6 +217,11 @@ std::string format_bytes(std::uint64_t bytes) {
   return fmt::format("{}.{} {}", format_count(number / 10), number % 10, kNames[unit]);
 }
 
+std::string bytes_words(std::int64_t bytes) {
+  const auto magnitude = static_cast<std::uint64_t>(bytes);
+  return bytes < 0 ? "-" + format_bytes(0 - magnitude) : format_bytes(magnitude);
+}
+
 std::string format_duration(std::int64_t ns) {
   return format_duration(ns, TimeUnit::automatic);
 }

@@ -49,6 +49,8 @@ std::string ranks_words(const std::set<std::int64_t>& ranks, RankStyle style);
 
 // 67108864 -> "64.0 MiB"; below 1 KiB: "812 B".
 std::string format_bytes(std::uint64_t bytes);
+// Writes a difference in the same way: -1536 -> "-1.5 KiB".
+std::string bytes_words(std::int64_t bytes);
 
 // Writes three digits after the point and a unit that fits: 0 -> "0 ns", 1234 -> "1.234 us",
 // 93'000'000 -> "93.000 ms", 61'000'000'000 -> "61.000 s". The number is rounded half away from

@@ -42,19 +42,16 @@ bool is_stats_name(std::string_view name) {
          ends_with_any(name, {"_memory_stats.yaml", "_memory_stats.yml", "_memory_stats.json"});
 }
 
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 FileKind kind_by_bytes(std::string_view head) {
   if (head.starts_with("\x80") && head.size() > 1 && head[1] >= 2 && head[1] <= 5)
     return FileKind::pickle;
   head.remove_prefix(std::min(head.find_first_not_of(" \n\r\t"), head.size()));
-  if (head.starts_with("Iteration ") && has(head, "memory stats:")) return FileKind::tracker_report;
+  if (head.starts_with("Iteration ") && has_text(head, "memory stats:"))
+    return FileKind::tracker_report;
   if (has_rows(head)) return FileKind::memory_timeline;
   if (!head.starts_with('<')) return FileKind::unknown;
-  if (has(head, "\"base64\"")) return FileKind::pickle;
-  return has(head, "Memory Timeline") ? FileKind::memory_picture : FileKind::unknown;
+  if (has_text(head, "\"base64\"")) return FileKind::pickle;
+  return has_text(head, "Memory Timeline") ? FileKind::memory_picture : FileKind::unknown;
 }
 
 }  // namespace

@@ -16,10 +16,6 @@ namespace {
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;  // of a block: sums of them fit
 constexpr std::int64_t kMostMicroseconds = std::numeric_limits<std::int64_t>::max() / 1000;
 
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 bool is_python(const MemoryFrame& frame) {
   return frame.file.ends_with(".py") || frame.file.starts_with("<ipython");
 }
@@ -34,7 +30,8 @@ bool is_standard_library(std::string_view file) {
 }
 
 bool is_users(std::string_view file) {
-  return !has(file, "/torch/") && !has(file, "/torchinductor_") && !is_standard_library(file);
+  return !has_text(file, "/torch/") && !has_text(file, "/torchinductor_") &&
+         !is_standard_library(file);
 }
 
 // Returns the name before "::apply" in "torch::autograd::generated::AddmmBackward0::apply(...)".
@@ -60,14 +57,14 @@ bool is_backward(const MemoryFrame& frame) {
 // What one frame tells; unknown if it tells nothing.
 MemoryCategory category_of(const MemoryFrame& frame) {
   using enum MemoryCategory;
-  if (has(frame.file, "/torch/optim/")) return optimizer;
-  if (has(frame.file, "/torch/distributed/") || has(frame.file, "/torch/nn/parallel/") ||
+  if (has_text(frame.file, "/torch/optim/")) return optimizer;
+  if (has_text(frame.file, "/torch/distributed/") || has_text(frame.file, "/torch/nn/parallel/") ||
       frame.function.starts_with("c10d::"))
     return communication;
   if (is_backward(frame)) return backward;
   const std::string_view function = frame.function;
   if (function == "__init__") return parameter;
-  if (has(frame.file, "/torch/nn/modules/") &&
+  if (has_text(frame.file, "/torch/nn/modules/") &&
       is_any_of(function, "_apply", "to", "load_state_dict", "_load_from_state_dict"))
     return parameter;
   if (is_any_of(function, "forward", "_call_impl")) return activation;

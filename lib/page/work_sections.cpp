@@ -2,7 +2,6 @@
 #include "analysis/memory/counter_series.h"
 #include "analysis/memory/device_memory.h"
 #include "analysis/reports/reports.h"
-#include "analysis/snapshots/tracker_tables.h"
 #include "base/arithmetic.h"
 #include "base/string_table.h"
 #include "base/units.h"
@@ -289,8 +288,7 @@ RankedCurve curve_of(const DeviceMemory& device) {
   RankedCurve ranked{
       static_cast<double>(peak),
       memory_curve(fmt::format("rank {} {}", device.rank, device.name()), device.curve)};
-  ranked.curve.words =
-      "peak " + format_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(peak, 0)));
+  ranked.curve.words = "peak " + bytes_words(std::max<std::int64_t>(peak, 0));
   return ranked;
 }
 

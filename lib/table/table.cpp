@@ -325,11 +325,6 @@ std::string share_text(double share) {
   return std::isfinite(share) ? fmt::format("{:.1f} %", share * 100) : "-";
 }
 
-std::string bytes_text(std::int64_t bytes) {
-  const auto magnitude = static_cast<std::uint64_t>(bytes);
-  return bytes < 0 ? "-" + format_bytes(0 - magnitude) : format_bytes(magnitude);
-}
-
 std::string number_text(double number) {
   return std::isfinite(number) ? fmt::format("{:.3f}", number) : "-";
 }
@@ -340,9 +335,9 @@ std::string quantity_text(double value, std::string_view unit) {
   if (unit == kQuantityUnitNames[static_cast<std::size_t>(QuantityUnit::share)])
     return share_text(value);
   if (unit == kQuantityUnitNames[static_cast<std::size_t>(QuantityUnit::bytes)] && fits)
-    return bytes_text(std::llround(value));
+    return bytes_words(std::llround(value));
   if (unit == kQuantityUnitNames[static_cast<std::size_t>(QuantityUnit::bytes_per_second)] && fits)
-    return bytes_text(std::llround(value)) + "/s";
+    return bytes_words(std::llround(value)) + "/s";
   if (unit == kQuantityUnitNames[static_cast<std::size_t>(QuantityUnit::per_second)])
     return number_text(value) + " /s";
   return number_text(value);
@@ -373,7 +368,7 @@ std::string cell_for_people(const Cell& cell, ColumnKind kind, TimeUnit unit) {
     return kind == ColumnKind::number ? number_text(*share) : share_text(*share);
   if (const auto* number = std::get_if<std::int64_t>(&cell))
     return kind == ColumnKind::duration ? format_duration(*number, unit)
-           : kind == ColumnKind::bytes  ? bytes_text(*number)
+           : kind == ColumnKind::bytes  ? bytes_words(*number)
                                         : signed_count(*number);
   if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? "yes" : "no";
   return "-";

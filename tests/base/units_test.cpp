@@ -34,6 +34,9 @@ TEST_CASE("units: bytes have one digit after the point and a binary unit") {
   CHECK(format_bytes(1'048'575) == "1.0 MiB");  // 1,024.0 KiB would be wrong
   CHECK(format_bytes(1023 * 1024) == "1,023.0 KiB");
   CHECK(format_bytes(kMaxBytes) == "16.0 EiB");
+  CHECK(bytes_words(1536) == "1.5 KiB");
+  CHECK(bytes_words(-1536) == "-1.5 KiB");
+  CHECK(bytes_words(std::numeric_limits<std::int64_t>::min()) == "-8.0 EiB");
 }
 
 TEST_CASE("units: durations have three digits after the point and the unit that fits") {

@@ -398,7 +398,7 @@ void add_headline(const std::vector<DeviceMemory>& devices, Report& report) {
   if (highest == nullptr || highest->peak().allocated <= 0) return;
   std::string text =
       fmt::format("Rank {}: {} peaks at {}{}", highest->rank, highest->name(),
-                  format_bytes(static_cast<std::uint64_t>(highest->peak().allocated)),
+                  bytes_words(highest->peak().allocated),
                   highest->is_relative ? " more than at the start of the trace" : "");
   if (highest->peak_step) text += fmt::format(", in step {}", *highest->peak_step);
   if (!highest->peak_operator.empty())

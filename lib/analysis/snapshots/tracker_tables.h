@@ -16,11 +16,6 @@ namespace traceloom {
 
 inline constexpr std::size_t kRowsForPeople = 40;
 
-inline std::string bytes_words(std::int64_t bytes) {
-  return (bytes < 0 ? "-" : "") + format_bytes(bytes < 0 ? 0 - static_cast<std::uint64_t>(bytes)
-                                                         : static_cast<std::uint64_t>(bytes));
-}
-
 inline std::string percent_words(std::int64_t part, std::int64_t all) {
   return fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(all));
 }
