@@ -1,7 +1,6 @@
 #include "base/problems.h"
 #include "memory/memory_reports.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -22,13 +21,10 @@ class Base64Source : public UnpackedSource {
  public:
   Base64Source(std::unique_ptr<ByteSource> page, const std::string& name)
       : UnpackedSource(std::move(page), {}) {
-    std::string seen;
+    std::size_t seen = 0;  // bytes of the key so far; any quote may be its first one
     for (char c = 0; next(c);) {
-      seen += c;
-      if (seen.size() > kKey.size() + 1 && c == '"' && key_at_ != std::string::npos) return;
-      if (seen.ends_with(kKey)) key_at_ = seen.size();
-      if (key_at_ == std::string::npos && seen.size() > kPageBytes)
-        seen.erase(0, seen.size() - kKey.size());
+      if (seen == kKey.size() && c == '"') return;
+      if (seen < kKey.size()) seen = c == kKey[seen] ? seen + 1 : c == '"' ? 1 : 0;
     }
     throw Error(name, "is a page without a pickle: memory_viz keeps it as \"base64\"");
   }
@@ -37,12 +33,9 @@ class Base64Source : public UnpackedSource {
     std::size_t filled = 0;
     char c = 0;
     while (filled < buffer.size() && !has_ended_) {
-      if (!next(c) || c == '"' || c == '=') {
-        has_ended_ = true;
-        break;
-      }
+      has_ended_ = !next(c) || c == '"' || c == '=';
       const int digit = digit_of(c);
-      if (digit < 0) continue;
+      if (has_ended_ || digit < 0) continue;
       bits_ = bits_ << 6 | static_cast<unsigned>(digit);
       held_ += 6;
       if (held_ < 8) continue;
@@ -66,7 +59,6 @@ class Base64Source : public UnpackedSource {
   std::string buffer_ = std::string(kPageBytes, '\0');
   std::size_t at_ = 0;
   std::size_t end_ = 0;
-  std::size_t key_at_ = std::string::npos;  // the end of the key, in what was seen
   unsigned bits_ = 0;
   unsigned held_ = 0;
   bool has_ended_ = false;

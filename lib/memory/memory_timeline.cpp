@@ -40,6 +40,7 @@ class TimelineReader {
 
  private:
   static constexpr int kDeepest = 3;
+  void leave_out() { ++timeline_.left_out; }
   [[noreturn]] void refuse(const char* problem) const { throw Error(timeline_.path, at_, problem); }
 
   void read_token() {
@@ -104,20 +105,14 @@ class TimelineReader {
     const bool fits = row.size() == kRawNumbers && row[3] >= 0 &&
                       row[3] < static_cast<std::int64_t>(kTimelineCategoryCount) && row[1] >= 0 &&
                       row[1] <= kDestroy;
-    if (!fits) {
-      ++timeline_.left_out;
-      return;
-    }
+    if (!fits) return leave_out();
     add_to(live_.bytes[static_cast<std::size_t>(row[3])], row[2]);
     note(row[0] < 0 ? std::nullopt : std::optional(row[0]));
   }
 
   void add_sums() {
     const std::size_t index = timeline_.rows++;
-    if (numbers_.size() != kTimelineCategoryCount + 1 || index >= times_.size()) {
-      ++timeline_.left_out;
-      return;
-    }
+    if (numbers_.size() != kTimelineCategoryCount + 1 || index >= times_.size()) return leave_out();
     std::copy(numbers_.begin() + 1, numbers_.end(), live_.bytes.begin());
     note(saturating_multiply(times_[index], kNsPerUs));
   }

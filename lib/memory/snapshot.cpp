@@ -101,14 +101,17 @@ class SnapshotReader {
     for (const PickleValue segment : document_.items(segments)) read_segment(segment);
     std::int64_t device = 0;
     for (const PickleValue trace : document_.items(traces)) {
-      if (!document_.is_list(trace)) ++snapshot_.left_out;
+      if (!document_.is_list(trace)) leave_out();
       if (!document_.items(trace).empty())
-        at(device).entries.reserve(document_.items(trace).size());
+        devices_[device].entries.reserve(document_.items(trace).size());
       for (const PickleValue entry : document_.items(trace)) read_entry(entry, device);
       ++device;
     }
     read_settings();
-    for (auto& [number, one] : devices_) snapshot_.devices.push_back(std::move(one));
+    for (auto& [number, one] : devices_) {
+      one.device = number;
+      snapshot_.devices.push_back(std::move(one));
+    }
     snapshot_.trailing_bytes = document_.trailing_bytes();
     return std::move(snapshot_);
   }
@@ -135,11 +138,7 @@ class SnapshotReader {
     return list;
   }
 
-  DeviceSnapshot& at(std::int64_t device) {
-    DeviceSnapshot& found = devices_[device];
-    found.device = device;
-    return found;
-  }
+  void leave_out() { ++snapshot_.left_out; }
 
   std::optional<std::int64_t> bytes(PickleValue value) const {
     const auto number = document_.integer(value);
@@ -168,11 +167,7 @@ class SnapshotReader {
 
   // Equal stacks have one number. No frames are kNoStack.
   std::uint32_t stack_of(PickleValue list) {
-    if (list.is_none()) return kNoStack;
-    if (!document_.is_list(list)) {
-      ++snapshot_.left_out;
-      return kNoStack;
-    }
+    if (!list.is_none() && !document_.is_list(list)) leave_out();
     const std::span<const PickleValue> items = document_.items(list);
     if (items.empty()) return kNoStack;
     std::uint32_t& known = frame_of_[list.index()];  // lists and frames are different objects
@@ -201,10 +196,7 @@ class SnapshotReader {
     const auto address = document_.address(of(value, "address"));
     const auto total = bytes(of(value, "total_size"));
     const auto device = document_.integer(of(value, "device"));
-    if (!address || !total || (device && (*device < 0 || *device > INT32_MAX))) {
-      ++snapshot_.left_out;
-      return;
-    }
+    if (!address || !total || (device && (*device < 0 || *device > INT32_MAX))) return leave_out();
     segment.address = *address;
     segment.bytes = *total;
     segment.is_small = document_.text(of(value, "segment_type")) == "small";
@@ -214,7 +206,7 @@ class SnapshotReader {
     std::uint64_t next = segment.address;
     for (const PickleValue block : document_.items(of(value, "blocks")))
       read_block(block, next, segment);
-    at(device.value_or(0)).segments.push_back(std::move(segment));
+    devices_[device.value_or(0)].segments.push_back(std::move(segment));
   }
 
   // Blocks follow each other; torch 2.0 has no addresses.
@@ -226,7 +218,7 @@ class SnapshotReader {
     block.is_free = state == "inactive";
     block.waits = state == "active_pending_free" || state == "active_awaiting_free";
     if (!size || (!block.is_free && !block.waits && state != "active_allocated")) {
-      ++snapshot_.left_out;
+      leave_out();
       if (size) next += static_cast<std::uint64_t>(*size);
       return;
     }
@@ -256,14 +248,9 @@ class SnapshotReader {
   void read_entry(PickleValue value, std::int64_t device) {
     count(value);
     const auto name = document_.text(document_.member(value, action_key_));
-    if (!name) {
-      ++snapshot_.left_out;
-      return;
-    }
-    MemoryEntry entry;
+    if (!name) return leave_out();
     const ActionName& action = action_of(*name);
-    entry.action = action.action;
-    entry.is_mapping = action.is_mapping;
+    MemoryEntry entry{.action = action.action, .is_mapping = action.is_mapping};
     const auto time = document_.integer(document_.member(value, time_key_));
     if (time && *time >= 0 && *time <= kMostMicroseconds) entry.at_ns = *time * 1000;
     if (*name == "user_defined") read_old_mark(value, entry.at_ns, device);
@@ -273,15 +260,12 @@ class SnapshotReader {
       const auto address =
           document_.address(document_.member(value, is_oom ? device_free_key_ : address_key_));
       const bool needs_address = !is_oom && entry.action != MemoryAction::snapshot;
-      if (!size || (needs_address && !address)) {
-        ++snapshot_.left_out;
-        return;
-      }
+      if (!size || (needs_address && !address)) return leave_out();
       entry.bytes = *size;
       entry.address = address.value_or(0);
       entry.stack = stack_of(document_.member(value, frames_key_));
     }
-    at(device).entries.push_back(entry);
+    devices_[device].entries.push_back(entry);
   }
 
   // torch 2.5 wrote marks as entries with one frame: START or END is its name, the label its file.
@@ -289,7 +273,7 @@ class SnapshotReader {
     const auto frames = document_.items(document_.member(value, frames_key_));
     if (frames.empty() || at_ns == kNoTime) return;
     const MemoryFrame frame = read_frame(frames.front());
-    at(device).marks.push_back({at_ns, frame.function == "START", std::string(frame.file)});
+    devices_[device].marks.push_back({at_ns, frame.function == "START", std::string(frame.file)});
   }
 
   // --- what stands beside them
@@ -308,10 +292,7 @@ class SnapshotReader {
     const auto stage = document_.text(of(mark, "stage"));
     const auto time = document_.integer(of(mark, "time_us"));
     const auto device = document_.integer(of(mark, "device")).value_or(0);
-    if (!name || !stage || !time || *time < 0 || *time > kMostMicroseconds) {
-      ++snapshot_.left_out;
-      return;
-    }
+    if (!name || !stage || !time || *time < 0 || *time > kMostMicroseconds) return leave_out();
     // A mark of a device without memory says nothing about another one.
     if (const auto found = devices_.find(device); found != devices_.end())
       found->second.marks.push_back({*time * 1000, *stage == "START", std::string(*name)});

@@ -9,34 +9,29 @@
 namespace traceloom {
 namespace {
 
-struct Span {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
-
 bool is_rule(std::string_view line, char c) {
   return line.size() >= 4 && line.find_first_not_of(c) == std::string_view::npos;
 }
 
-// Returns the runs of = in a line of them; empty for any other line.
-std::vector<Span> columns_of(std::string_view line) {
-  std::vector<Span> columns;
+// Returns the begins and sizes of the runs of = in a line of them; nothing for any other line. The
+// last column goes on to the end of its line.
+using Columns = std::vector<std::pair<std::size_t, std::size_t>>;
+Columns columns_of(std::string_view line) {
   if (!line.starts_with('=') || line.find_first_not_of("= ") != std::string_view::npos) return {};
+  Columns columns;
   for (std::size_t at = 0; at < line.size();) {
     const std::size_t end = std::min(line.find(' ', at), line.size());
-    if (end > at) columns.push_back({at, end});
+    if (end > at) columns.emplace_back(at, end - at);
     at = end + 1;
   }
+  columns.back().second = std::string_view::npos;
   return columns;
 }
 
-// The last column goes on to the end of the line.
-std::vector<std::string_view> cells_of(std::string_view line, const std::vector<Span>& columns) {
+std::vector<std::string_view> cells_of(std::string_view line, const Columns& columns) {
   std::vector<std::string_view> cells;
-  for (std::size_t i = 0; i < columns.size() && columns[i].begin < line.size(); ++i)
-    cells.push_back(trimmed(line.substr(
-        columns[i].begin,
-        i + 1 == columns.size() ? std::string_view::npos : columns[i].end - columns[i].begin)));
+  for (const auto& [begin, size] : columns)
+    if (begin < line.size()) cells.push_back(trimmed(line.substr(begin, size)));
   return cells;
 }
 
@@ -69,6 +64,8 @@ class TrackerReader {
   enum class Section : std::uint8_t { none, peak, modules };
   enum class Table : std::uint8_t { none, header, rows };
 
+  void leave_out() { ++report_.left_out; }
+
   void read_line(std::string_view line) {
     const std::string_view words = trimmed(line);
     if (!words.empty()) {
@@ -77,24 +74,20 @@ class TrackerReader {
     }
     if (after_title_) return;
     if (section_ == Section::none) return;
-    if (const std::vector<Span> columns = columns_of(line); !columns.empty()) return rule(columns);
+    if (const Columns columns = columns_of(line); !columns.empty()) return rule(columns);
     if (table_ != Table::none) return read_cells(line);
     if (words.empty() || is_rule(words, '-') || words == "No memory tracked.") return flush();
-    if (words.starts_with("Module:")) {
-      flush();
+    const bool is_named = words.starts_with("Module:") || words.starts_with("Device:");
+    if (line.starts_with('\t') && !is_named) return read_kind(words);
+    flush();
+    if (words.starts_with("Module:"))
       row_ = {.module = std::string(trimmed(words.substr(7)))};
-    } else if (words.starts_with("Device:")) {
-      flush();
+    else if (words.starts_with("Device:"))
       row_.device = trimmed(words.substr(7));
-    } else if (line.starts_with('\t')) {
-      read_kind(words);
-    } else if (words.starts_with("# ") && words.ends_with(':')) {
-      flush();
+    else if (words.starts_with("# ") && words.ends_with(':'))
       row_.call = whole_number<std::int64_t>(words.substr(2, words.size() - 3)).value_or(1);
-    } else {
-      flush();
+    else
       row_.state = words;
-    }
   }
 
   // "Iteration 2 training_step Peak FSDP memory stats:"
@@ -118,7 +111,7 @@ class TrackerReader {
 
   // --- tables
 
-  void rule(const std::vector<Span>& columns) {
+  void rule(const Columns& columns) {
     columns_ = columns;
     if (table_ == Table::none) headers_.clear();
     table_ = table_ == Table::none     ? Table::header
@@ -132,10 +125,7 @@ class TrackerReader {
       headers_.assign(cells.begin(), cells.end());
       return;
     }
-    if (cells.size() != columns_.size() || cells.size() != headers_.size()) {
-      ++report_.left_out;
-      return;
-    }
+    if (cells.size() != columns_.size() || cells.size() != headers_.size()) return leave_out();
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::string& header = headers_[i];
       if (header == "Device")
@@ -161,27 +151,19 @@ class TrackerReader {
 
   void read_kind(std::string_view words) {
     const std::size_t colon = words.rfind(':');
-    if (colon == std::string_view::npos)
-      ++report_.left_out;
-    else
-      add(words.substr(0, colon), trimmed(words.substr(colon + 1)));
+    if (colon == std::string_view::npos) return leave_out();
+    add(words.substr(0, colon), trimmed(words.substr(colon + 1)));
   }
 
   void add(std::string_view kind, std::string_view amount) {
     const bool is_negative = amount.starts_with('-');
     const auto bytes = parse_bytes(is_negative ? amount.substr(1) : amount);
-    if (!bytes || *bytes > static_cast<std::uint64_t>(INT64_MAX)) {
-      ++report_.left_out;
-      return;
-    }
+    if (!bytes || *bytes > static_cast<std::uint64_t>(INT64_MAX)) return leave_out();
     if (section_ == Section::modules) report_.is_rounded |= !amount.ends_with(" B");
     constexpr std::size_t kMostKinds = 100;  // a tracker has 13
     auto found = std::ranges::find(report_.kinds, kind);
     if (found == report_.kinds.end()) {
-      if (report_.kinds.size() == kMostKinds) {
-        ++report_.left_out;
-        return;
-      }
+      if (report_.kinds.size() == kMostKinds) return leave_out();
       found = report_.kinds.insert(found, std::string(kind));
     }
     const auto index = static_cast<std::size_t>(found - report_.kinds.begin());
@@ -203,7 +185,7 @@ class TrackerReader {
   TrackerReport report_;
   Section section_ = Section::none;
   Table table_ = Table::none;
-  std::vector<Span> columns_;
+  Columns columns_;
   std::vector<std::string> headers_;
   TrackerRow row_;
   bool after_title_ = false;
