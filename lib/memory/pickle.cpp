@@ -1,11 +1,11 @@
 #include "memory/pickle.h"
 
+#include "base/arithmetic.h"
 #include "base/problems.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <unordered_map>
@@ -30,32 +30,21 @@ constexpr std::uint64_t kMemoryPerByte = 4;
 constexpr std::uint64_t kMemoryAtMost = std::uint64_t{8} << 30;
 
 // The opcodes that are refused by name. All others that are not read are refused by number.
-struct NamedOpcode {
-  char opcode;
-  std::string_view name;
-};
-constexpr std::array kRefused{
-    NamedOpcode{'i', "INST"},      NamedOpcode{'o', "OBJ"},
-    NamedOpcode{'\x81', "NEWOBJ"}, NamedOpcode{'b', "BUILD"},
-    NamedOpcode{'Q', "BINPERSID"}, NamedOpcode{'\x82', "EXT1 (an extension)"},
+constexpr std::pair<char, std::string_view> kRefused[] = {
+    {'i', "INST"},  {'o', "OBJ"},       {'\x81', "NEWOBJ"},
+    {'b', "BUILD"}, {'Q', "BINPERSID"}, {'\x82', "EXT1 (an extension)"},
 };
 
 // The globals that name a dictionary; the index is the payload of a callable.
 enum class Callable : std::uint8_t { dict, default_dict, ordered_dict };
-struct NamedGlobal {
-  std::string_view name;
-  Callable callable;
+constexpr std::pair<std::string_view, Callable> kGlobals[] = {
+    {"builtins.dict", Callable::dict},
+    {"__builtin__.dict", Callable::dict},
+    {"collections.defaultdict", Callable::default_dict},
+    {"collections.OrderedDict", Callable::ordered_dict},
 };
-constexpr std::array kGlobals{
-    NamedGlobal{"builtins.dict", Callable::dict},
-    NamedGlobal{"__builtin__.dict", Callable::dict},
-    NamedGlobal{"collections.defaultdict", Callable::default_dict},
-    NamedGlobal{"collections.OrderedDict", Callable::ordered_dict},
-};
-
-template <class List>
-std::int64_t last_of(const List& list) {
-  return static_cast<std::int64_t>(list.size()) - 1;
+PickleValue value_of(Callable callable) {
+  return {Tag::callable, static_cast<std::int64_t>(callable)};
 }
 
 std::uint64_t little_endian(std::string_view bytes) {
@@ -185,10 +174,10 @@ class PickleReader {
   }
   [[noreturn]] void refuse_opcode(char opcode) const {
     const auto number = static_cast<unsigned>(static_cast<unsigned char>(opcode));
-    for (const NamedOpcode& named : kRefused)
-      if (named.opcode == opcode)
+    for (const auto& [refused, name] : kRefused)
+      if (refused == opcode)
         refuse(fmt::format("opcode {} is refused: no memory file needs it, and it may run code",
-                           named.name));
+                           name));
     refuse(fmt::format("opcode {:#04x} is refused: no memory file needs it", number));
   }
 
@@ -296,11 +285,6 @@ class PickleReader {
     append(object, values);
     return made;
   }
-  PickleValue make_dict(std::span<const PickleValue> pairs) {
-    const PickleValue made = make(Kind::dict);
-    set_items(made, pairs);
-    return made;
-  }
 
   // Returns room for so many values, which goes on at free_ if it can.
   PickleValue* room_for(std::size_t count) {
@@ -358,12 +342,12 @@ class PickleReader {
     append(document_.at(list.index()), values);
     return true;
   }
-  bool set_in_top(std::span<const PickleValue> pairs) {
-    set_items(top(), pairs);
-    return true;
+  bool push_dict(std::span<const PickleValue> pairs) {
+    push(make(Kind::dict));
+    return set_in_top(pairs);
   }
-
-  void set_items(PickleValue dict, std::span<const PickleValue> pairs) {
+  bool set_in_top(std::span<const PickleValue> pairs) {
+    const PickleValue dict = top();
     if (!document_.is_dict(dict))
       refuse("SETITEM in what is no dictionary: this pickle is damaged");
     if (pairs.size() % 2 != 0) refuse("an odd number of keys and values: this pickle is damaged");
@@ -377,6 +361,7 @@ class PickleReader {
       shape(object, pairs);
     else
       append(unshaped(object), pairs);
+    return true;
   }
 
   // Gives an empty dictionary these members, with the shape of their keys.
@@ -439,7 +424,7 @@ class PickleReader {
     if (opcode == ')') return push(make(Kind::tuple));
     if (opcode == 't') return push(make(Kind::tuple, pop_to_mark()));
     if (opcode == 'l') return push(make(Kind::list, pop_to_mark()));
-    if (opcode == 'd') return push(make_dict(pop_to_mark()));
+    if (opcode == 'd') return push_dict(pop_to_mark());
     if (opcode == '\x85') return push(make(Kind::tuple, pop_some(1)));
     if (opcode == '\x86') return push(make(Kind::tuple, pop_some(2)));
     return opcode == '\x87' && push(make(Kind::tuple, pop_some(3)));
@@ -490,14 +475,15 @@ class PickleReader {
     return opcode == '\x95' && !take(8).empty();  // FRAME: its text is not read at once
   }
   bool push_integer(std::int64_t number) { return push(PickleValue(Tag::integer, number)); }
-  bool push_address(std::uint64_t number) {
-    document_.addresses_.push_back(number);
-    return push(PickleValue(Tag::address, last_of(document_.addresses_)));
+  // Keeps a number that does not fit into a value.
+  template <class Number>
+  bool push_kept(Tag tag, Number number, std::vector<Number>& numbers) {
+    numbers.push_back(number);
+    return push(PickleValue(tag, std::ssize(numbers) - 1));
   }
   bool push_number(std::string_view bytes) {
     const std::string turned(bytes.rbegin(), bytes.rend());
-    document_.numbers_.push_back(std::bit_cast<double>(little_endian(turned)));
-    return push(PickleValue(Tag::number, last_of(document_.numbers_)));
+    return push_kept(Tag::number, std::bit_cast<double>(little_endian(turned)), document_.numbers_);
   }
   bool push_long_4() {
     const auto bytes = static_cast<std::int32_t>(take_number(4));
@@ -510,14 +496,13 @@ class PickleReader {
     const bool is_negative = !digits.empty() && (digits.back() & 0x80) != 0;
     while (digits.size() > 8 && digits.back() == (is_negative ? '\xff' : '\0'))
       digits.remove_suffix(1);
-    const bool fits = digits.size() <= 8 && (!is_negative || (digits.back() & 0x80) != 0);
-    std::uint64_t number = fits ? little_endian(digits) : 0;
-    if (is_negative && digits.size() < 8) number |= ~std::uint64_t{0} << (8 * digits.size());
-    const auto as_signed = static_cast<std::int64_t>(number);
-    if (fits && (is_negative || as_signed >= 0) && as_signed <= kGreatestInside &&
-        as_signed >= -kGreatestInside)
-      return push_integer(as_signed);
-    return fits && !is_negative ? push_address(number) : push(PickleValue(Tag::large, 0));
+    if (digits.size() > 8) return push(PickleValue(Tag::large, 0));
+    const std::uint64_t number = little_endian(digits);
+    const Int128 whole = Int128{is_negative ? -1 : 0} << 8 * digits.size() | number;
+    if (whole >= -kGreatestInside && whole <= kGreatestInside)
+      return push_integer(static_cast<std::int64_t>(whole));
+    return is_negative ? push(PickleValue(Tag::large, 0))
+                       : push_kept(Tag::address, number, document_.addresses_);
   }
 
   // --- texts and calls
@@ -546,21 +531,18 @@ class PickleReader {
   }
   bool push_global(const std::string& module, const std::string& name) {
     const std::string global = fmt::format("{}.{}", module, name);
-    for (const NamedGlobal& known : kGlobals)
-      if (known.name == global)
-        return push(PickleValue(Tag::callable, static_cast<std::int64_t>(known.callable)));
+    for (const auto& [known, callable] : kGlobals)
+      if (known == global) return push(value_of(callable));
     throw NoMemoryFile(name_, opcode_at_,
                        fmt::format("the global {} is refused: code of a file is never run",
                                    global.substr(0, 2 * kLongestName)));
   }
   // Makes the dictionary that a call of one of the known globals stands for.
   PickleValue call(PickleValue callable, std::span<const PickleValue> arguments) {
-    const auto is = [](PickleValue value, Callable wanted) {
-      return value == PickleValue(Tag::callable, static_cast<std::int64_t>(wanted));
-    };
-    const bool takes_dict = is(callable, Callable::default_dict);
-    const bool fits = takes_dict ? arguments.size() == 1 && is(arguments[0], Callable::dict)
-                                 : is(callable, Callable::ordered_dict) && arguments.empty();
+    const bool takes_dict = callable == value_of(Callable::default_dict);
+    const bool fits = takes_dict
+                          ? arguments.size() == 1 && arguments[0] == value_of(Callable::dict)
+                          : callable == value_of(Callable::ordered_dict) && arguments.empty();
     if (!fits) refuse("REDUCE, a call, is refused: code of a file is never run");
     return make(Kind::dict);
   }

@@ -30,13 +30,13 @@ namespace traceloom {
 inline constexpr std::uint8_t kDeepestPickle = 64;  // levels of values in values
 inline constexpr std::size_t kLongestPickleText = std::size_t{16} << 20;
 
-// A value of a document in 8 bytes: its tag, and a small number or a place in the document.
 // A pickle of something else than memory.
 class NoMemoryFile : public Error {
  public:
   using Error::Error;
 };
 
+// A value of a document in 8 bytes: its tag, and a small number or a place in the document.
 class PickleValue {
  public:
   enum class Tag : std::uint8_t {
