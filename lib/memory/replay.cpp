@@ -17,7 +17,7 @@ constexpr std::int32_t kNever = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kGrain = 512;                        // of an allocation
 constexpr std::int64_t kSmallMost = std::int64_t{1} << 20;  // of a request for the small pool
 constexpr std::int64_t kSmallSegment = std::int64_t{2} << 20;
-constexpr std::size_t kMostOpen = 64;  // annotations in each other that an end is looked for in
+constexpr std::ptrdiff_t kMostOpen = 64;  // annotations in each other that an end is looked for in
 constexpr std::string_view kStepName = "ProfilerStep#";
 
 std::int64_t rounded(std::int64_t bytes) {
@@ -25,23 +25,10 @@ std::int64_t rounded(std::int64_t bytes) {
 }
 
 // An allocation from its alloc to its free, as indexes of entries.
-struct Lifetime {
-  std::uint64_t address = 0;
-  std::int64_t requested = 0;
-  std::int64_t bytes = 0;
+struct Lifetime : MemoryBlock {
   std::int32_t born = kBefore;
   std::int32_t died = kNever;
-  std::uint32_t stack = kNoStack;
   std::uint32_t free_stack = kNoStack;
-  bool waits = false;
-};
-
-// A piece of memory of segments.
-struct Reserved {
-  std::int64_t bytes = 0;
-  bool is_small = false;
-  bool is_private = false;
-  bool is_expandable = false;
 };
 
 class Replay {
@@ -54,14 +41,16 @@ class Replay {
 
   MemoryAnswer run() {
     take_blocks();
-    take_state_at_end();
+    answer_.end = state_;
+    answer_.peak = state_;
+    answer_.peak.requested = -1;  // noted with its moment
     std::size_t frees = 0;
     for (const MemoryEntry& entry : entries_) {
       frees += entry.action == MemoryAction::free_completed ? 1 : 0;
-      completes_ |= entry.action == MemoryAction::free_completed;
       if (answer_.from_ns == kNoTime) answer_.from_ns = entry.at_ns;
       if (entry.at_ns != kNoTime) to_ns_ = std::max(to_ns_, entry.at_ns);
     }
+    completes_ = frees > 0;
     lifetimes_.reserve(lifetimes_.size() + frees);
     // Indexes are 32 bits wide; a longer history begins later.
     const std::size_t first = entries_.size() - std::min<std::size_t>(entries_.size(), kNever - 1);
@@ -79,47 +68,45 @@ class Replay {
 
   void take_blocks() {
     for (const MemorySegment& segment : device_.segments) {
-      Reserved piece{segment.bytes, segment.is_small, segment.is_private, segment.is_expandable};
-      reserved_.emplace(segment.address, piece);
+      reserved_.emplace(segment.address, segment);
       add_to(state_.reserved, segment.bytes);
       if (segment.is_private) add_to(answer_.private_pools, segment.bytes);
-      bool is_empty = true;
-      for (const MemoryBlock& block : segment.blocks) {
-        is_empty = is_empty && block.is_free;
+      for (const MemoryBlock& block : segment.blocks)
         if (block.is_free)
           take_free(block);
         else
           take_live(block);
-      }
+      const bool is_empty = std::ranges::all_of(segment.blocks, &MemoryBlock::is_free);
       if (is_empty && !segment.is_private && !segment.is_expandable)
         add_to(answer_.reclaimable, segment.bytes);
     }
-    answer_.segments = device_.segments.size();
   }
   void take_free(const MemoryBlock& block) {
     add_to(answer_.inactive, block.bytes);
     answer_.largest_free = std::max(answer_.largest_free, block.bytes);
   }
   void take_live(const MemoryBlock& block) {
-    const auto [at, is_new] = open_.emplace(block.address, lifetimes_.size());
-    if (!is_new) {
-      ++answer_.contradictions;
-      return;
-    }
-    lifetimes_.push_back({.address = block.address,
-                          .requested = block.requested,
-                          .bytes = block.bytes,
-                          .stack = block.stack,
-                          .waits = block.waits});
-    count(lifetimes_.back(), 1);
+    if (live(block.address) != nullptr) return contradict();
+    add_live({block});
     add_to(answer_.rounding, block.bytes - block.requested);
   }
-  void take_state_at_end() {
-    answer_.end = state_;
-    answer_.peak = state_;
-    answer_.peak.requested = -1;  // noted with its moment
-  }
 
+  void contradict() { ++answer_.contradictions; }
+  Lifetime* live(std::uint64_t address) {
+    const auto found = open_.find(address);
+    return found == open_.end() ? nullptr : &lifetimes_[found->second];
+  }
+  void add_live(const Lifetime& one) {
+    open_[one.address] = lifetimes_.size();
+    lifetimes_.push_back(one);
+    count(one, 1);
+  }
+  // The block goes, because entry `i` has allocated it.
+  void take_away(Lifetime& one, std::int32_t i) {
+    one.born = i;
+    count(one, -1);
+    open_.erase(one.address);
+  }
   // Adds the block to the sums, or takes it away (-1).
   void count(const Lifetime& one, std::int64_t sign) {
     add_to(state_.requested, sign * one.requested);
@@ -159,66 +146,40 @@ class Replay {
   // --- entries
 
   void undo(const MemoryEntry& entry, std::int32_t i) {
-    switch (entry.action) {
-      case MemoryAction::alloc:
-        return undo_alloc(entry, i);
-      case MemoryAction::free_completed:
-        return undo_free(entry, i);
-      case MemoryAction::free_requested:
-        return undo_request(entry, i);
-      case MemoryAction::segment_alloc:
-        return undo_segment_alloc(entry);
-      case MemoryAction::segment_free:
-        return undo_segment_free(entry);
-      case MemoryAction::snapshot:
-        return check(entry);
-      case MemoryAction::oom:
-        return note_oom(entry);
-      case MemoryAction::remark:
-        return;
-      case MemoryAction::unknown:
-        ++answer_.unknown_actions;
-        return;
-    }
-  }
-
-  Lifetime* live(std::uint64_t address) {
-    const auto found = open_.find(address);
-    return found == open_.end() ? nullptr : &lifetimes_[found->second];
+    using enum MemoryAction;
+    const MemoryAction action = entry.action;
+    if (action == alloc) return undo_alloc(entry, i);
+    if (action == free_completed) return undo_free(entry, i);
+    if (action == free_requested) return undo_request(entry, i);
+    if (action == segment_alloc) return undo_segment_alloc(entry);
+    if (action == segment_free) return undo_segment_free(entry);
+    if (action == snapshot) return check(entry);
+    if (action == oom) return note_oom(entry, i);
+    if (action == unknown) ++answer_.unknown_actions;
   }
 
   void undo_alloc(const MemoryEntry& entry, std::int32_t i) {
     Lifetime* const one = live(entry.address);
-    if (one == nullptr) {
-      ++answer_.contradictions;
-      return;
-    }
-    if (one->requested != entry.bytes) ++answer_.contradictions;
-    one->born = i;
+    if (one == nullptr) return contradict();
+    if (one->requested != entry.bytes) contradict();
     if (entry.stack != kNoStack) one->stack = entry.stack;
     if (one->free_stack != kNoStack) {
       ++pairs_;
       equal_pairs_ += one->free_stack == entry.stack ? 1 : 0;
     }
-    count(*one, -1);
-    open_.erase(entry.address);
+    take_away(*one, i);
   }
 
   void undo_free(const MemoryEntry& entry, std::int32_t i) {
     if (Lifetime* const other = live(entry.address)) {
-      ++answer_.contradictions;
-      other->born = i;
-      count(*other, -1);
-      open_.erase(entry.address);
+      contradict();
+      take_away(*other, i);
     }
-    open_[entry.address] = lifetimes_.size();
-    lifetimes_.push_back({.address = entry.address,
-                          .requested = entry.bytes,
-                          .bytes = rounded(entry.bytes),
-                          .died = i,
-                          .free_stack = entry.stack,
-                          .waits = completes_});
-    count(lifetimes_.back(), 1);
+    Lifetime one{{.address = entry.address, .bytes = rounded(entry.bytes), .waits = completes_}};
+    one.requested = entry.bytes;
+    one.died = i;
+    one.free_stack = entry.stack;
+    add_live(one);
   }
 
   // Where completed frees were not recorded, the request is the free.
@@ -226,10 +187,7 @@ class Replay {
     Lifetime* const one = live(entry.address);
     const bool waits = one != nullptr && one->waits;
     if (!completes_ && !waits) return undo_free(entry, i);
-    if (!waits) {
-      ++answer_.contradictions;
-      return;
-    }
+    if (!waits) return contradict();
     one->waits = false;
     add_to(state_.allocated, one->bytes);
   }
@@ -246,55 +204,35 @@ class Replay {
 
   void undo_segment_free(const MemoryEntry& entry) {
     add_to(state_.reserved, entry.bytes);
-    reserved_.emplace(entry.address, Reserved{.bytes = entry.bytes,
-                                              .is_small = entry.bytes == kSmallSegment,
-                                              .is_expandable = entry.is_mapping});
+    reserved_.emplace(entry.address, MemoryPiece{.bytes = entry.bytes,
+                                                 .is_small = entry.bytes == kSmallSegment,
+                                                 .is_expandable = entry.is_mapping});
   }
 
-  // Takes a range out of the segment that holds it.
+  // Takes a range out of the segment that holds it. If that is expandable, the range may go on in
+  // the next piece: what was mapped at once may have been unmapped apart.
   void undo_segment_alloc(const MemoryEntry& entry) {
     add_to(state_.reserved, -entry.bytes);
-    auto holder = reserved_.upper_bound(entry.address);
-    if (holder == reserved_.begin()) {
-      ++answer_.contradictions;
-      return;
-    }
-    --holder;
-    const auto [from, whole] = *holder;
-    const std::uint64_t before = entry.address - from;
-    const auto bytes = static_cast<std::uint64_t>(whole.bytes);
-    const auto taken = static_cast<std::uint64_t>(entry.bytes);
-    // Ranges that were unmapped apart may have been mapped at once.
-    if (before >= bytes || (taken > bytes - before && !whole.is_expandable)) {
-      ++answer_.contradictions;
-      return;
-    }
-    reserved_.erase(holder);
-    if (before > 0) put(from, before, whole);
-    if (taken < bytes - before) put(entry.address + taken, bytes - before - taken, whole);
-    if (taken > bytes - before)
-      take_mapped(entry.address + (bytes - before), taken - (bytes - before));
-  }
-  void put(std::uint64_t address, std::uint64_t bytes, Reserved piece) {
-    piece.bytes = static_cast<std::int64_t>(bytes);
-    reserved_.emplace(address, piece);
-  }
-  void take_mapped(std::uint64_t address, std::uint64_t bytes) {
-    while (bytes > 0) {
-      const auto next = reserved_.find(address);
-      if (next == reserved_.end() || !next->second.is_expandable) {
-        ++answer_.contradictions;
-        return;
-      }
-      const Reserved piece = next->second;
-      const std::uint64_t taken = std::min(bytes, static_cast<std::uint64_t>(piece.bytes));
-      reserved_.erase(next);
-      if (taken < static_cast<std::uint64_t>(piece.bytes))
-        put(address + taken, static_cast<std::uint64_t>(piece.bytes) - taken, piece);
-      if (taken == 0) return;
+    std::uint64_t address = entry.address;
+    auto left = static_cast<std::uint64_t>(entry.bytes);
+    do {
+      auto holder = reserved_.upper_bound(address);
+      if (holder == reserved_.begin()) return contradict();
+      const auto [from, whole] = *--holder;
+      const std::uint64_t end = from + static_cast<std::uint64_t>(whole.bytes);
+      const bool goes_on = address != entry.address || left > end - address;
+      if (address >= end || (goes_on && !whole.is_expandable)) return contradict();
+      reserved_.erase(holder);
+      if (address > from) put(from, address, whole);
+      const std::uint64_t taken = std::min(left, end - address);
       address += taken;
-      bytes -= taken;
-    }
+      left -= taken;
+      if (address < end) put(address, end, whole);
+    } while (left > 0);
+  }
+  void put(std::uint64_t from, std::uint64_t end, MemoryPiece piece) {
+    piece.bytes = static_cast<std::int64_t>(end - from);
+    reserved_.emplace(from, piece);
   }
 
   // --- out of memory
@@ -305,12 +243,11 @@ class Replay {
     std::int64_t largest = 0;
   };
 
-  void note_oom(const MemoryEntry& entry) {
+  void note_oom(const MemoryEntry& entry, std::int32_t i) {
     if (++answer_.ooms > kMostOutOfMemory) return;
     OutOfMemory oom;
     oom.requested = entry.bytes;
-    oom.device_free =
-        static_cast<std::int64_t>(std::min(entry.address, static_cast<std::uint64_t>(INT64_MAX)));
+    oom.device_free = to_signed(entry.address);
     oom.reserved = state_.reserved;
     const bool is_small = entry.bytes <= kSmallMost;
     const Free same = find_free(is_small);
@@ -318,7 +255,7 @@ class Replay {
     oom.largest_free = same.largest;
     oom.is_fragmented = same.all >= entry.bytes && same.largest < entry.bytes;
     oom.at_ns = entry.at_ns;
-    oom.place = entry.stack == kNoStack ? std::string(kNoPythonPlace) : place(entry.stack);
+    oom.place = holder({{.stack = entry.stack}, i}).first;  // the block would have had this place
     answer_.out_of_memory.push_back(std::move(oom));
   }
 
@@ -335,17 +272,17 @@ class Replay {
       if (!goes_on) free_from = from;
       was_expandable = piece.is_expandable;
       end = from + static_cast<std::uint64_t>(piece.bytes);
+      const auto add_until = [&](std::uint64_t at) {
+        if (at <= free_from) return;
+        add_to(free.all, to_signed(at - std::max(free_from, from)));
+        free.largest = std::max(free.largest, to_signed(at - free_from));
+      };
       for (auto block = blocks.lower_bound(from); block != blocks.end() && block->first < end;
            ++block) {
-        if (block->first > std::max(free_from, from))
-          add_to(free.all, to_signed(block->first - std::max(free_from, from)));
-        if (block->first > free_from)
-          free.largest = std::max(free.largest, to_signed(block->first - free_from));
+        add_until(block->first);
         free_from = std::max(free_from, block->first + static_cast<std::uint64_t>(block->second));
       }
-      if (end > std::max(free_from, from))
-        add_to(free.all, to_signed(end - std::max(free_from, from)));
-      if (end > free_from) free.largest = std::max(free.largest, to_signed(end - free_from));
+      add_until(end);
     }
     return free;
   }
@@ -354,10 +291,6 @@ class Replay {
   }
 
   // --- the answer
-
-  std::string place(std::uint32_t stack) const {
-    return std::string(snapshot_.places[snapshot_.stacks[stack].place]);
-  }
 
   // Returns the place and category to which an allocation belongs.
   std::pair<std::string_view, MemoryCategory> holder(const Lifetime& one) const {
@@ -428,16 +361,15 @@ class Replay {
     for (const MemoryEntry& entry : entries_)
       if (entry.action == MemoryAction::snapshot && entry.at_ns != kNoTime)
         dumps_.emplace(entry.at_ns, 0);
+    if (!dumps_.empty()) dumps_.emplace(kNoTime, 0);  // the time before the first is a step, too
   }
 
-  // The time before the first dump is a step, too.
   std::optional<TraceStep> step_at(StepSource source, std::int64_t at_ns) const {
     if (source == StepSource::trace) return trace_ ? trace_(at_ns) : std::nullopt;
     const auto& begins = source == StepSource::marks ? marks_ : dumps_;
     const auto next = begins.upper_bound(at_ns);
-    if (next != begins.begin()) return TraceStep{std::prev(next)->second, std::prev(next)->first};
-    const bool is_first = source == StepSource::dumps && !begins.empty();
-    return is_first ? std::optional(TraceStep{0, kNoTime}) : std::nullopt;
+    if (next == begins.begin()) return std::nullopt;
+    return TraceStep{std::prev(next)->second, std::prev(next)->first};
   }
 
   bool has_steps(StepSource source) const {
@@ -456,8 +388,7 @@ class Replay {
     std::vector<std::string_view> open;
     for (const MemoryMark& mark : device_.marks) {
       if (mark.at_ns > at_ns) continue;
-      const auto last =
-          open.rend() - static_cast<std::ptrdiff_t>(open.size() - std::min(open.size(), kMostOpen));
+      const auto last = open.rbegin() + std::min(std::ssize(open), kMostOpen);
       if (mark.begins) {
         open.emplace_back(mark.name);
       } else if (const auto found = std::find(open.rbegin(), last, mark.name); found != last) {
@@ -503,7 +434,7 @@ class Replay {
   MemoryState state_;
   std::vector<Lifetime> lifetimes_;
   std::unordered_map<std::uint64_t, std::size_t> open_;  // by address
-  std::map<std::uint64_t, Reserved> reserved_;           // by address
+  std::map<std::uint64_t, MemoryPiece> reserved_;        // by address
   std::map<std::int64_t, std::int64_t> marks_;           // begins of steps, and their numbers
   std::map<std::int64_t, std::int64_t> dumps_;           // likewise, without numbers
   bool completes_ = false;                               // the history has completed frees

@@ -89,7 +89,6 @@ struct MemoryAnswer {
   std::int64_t rounding = 0;     // bytes of live blocks beyond their requests
   std::int64_t reclaimable = 0;  // segments that an emptied cache gives back
   std::int64_t private_pools = 0;
-  std::uint64_t segments = 0;
   std::uint64_t frees_without_alloc = 0;
   std::uint64_t contradictions = 0;  // entries that do not fit to the blocks or to each other
   std::uint64_t unknown_actions = 0;

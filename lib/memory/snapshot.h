@@ -78,12 +78,16 @@ struct MemoryBlock {
   bool waits = false;  // asked to be freed, while another stream may use it
 };
 
-struct MemorySegment {
-  std::uint64_t address = 0;
+// A MemoryPiece is a range that the allocator has from the device.
+struct MemoryPiece {
   std::int64_t bytes = 0;
   bool is_small = false;
   bool is_private = false;  // of a pool of CUDA graphs or MemPool
   bool is_expandable = false;
+};
+
+struct MemorySegment : MemoryPiece {
+  std::uint64_t address = 0;
   std::vector<MemoryBlock> blocks;
 };
 
