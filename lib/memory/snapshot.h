@@ -111,14 +111,18 @@ struct MemoryStack {
   MemoryCategory category = MemoryCategory::other;
 };
 
-struct Snapshot {
+// These facts belong to a snapshot as a whole.
+struct SnapshotFacts {
+  std::optional<bool> expandable_segments = {};  // the allocator's setting
+  std::int64_t pinned_bytes = 0;                 // host memory that the allocator holds
+  std::uint64_t left_out = 0;                    // parts of the wrong form
+  std::uint64_t trailing_bytes = 0;
+};
+
+struct Snapshot : SnapshotFacts {
   std::vector<DeviceSnapshot> devices;  // those with segments or entries, in ascending order
   StringTable places;
   std::vector<MemoryStack> stacks;
-  std::optional<bool> expandable_segments;  // the allocator's setting
-  std::int64_t pinned_bytes = 0;            // host memory that the allocator holds
-  std::uint64_t left_out = 0;               // parts of the wrong form
-  std::uint64_t trailing_bytes = 0;
 };
 
 // True if the dictionary has one of the keys of a snapshot.

@@ -239,8 +239,8 @@ RankedCurve curve_of(const PageRun& page, const FileCurve& of) {
 void write_category_curves(HtmlWriter& html, const PageRun& page,
                            const std::vector<FileCurve>& of_files) {
   const std::vector<const RankedTimeline*> all = highest_timelines(page.memory);
-  const auto highest = std::ranges::max_element(
-      all, {}, [](const RankedTimeline* one) { return one->timeline.peak; });
+  const auto highest =
+      std::ranges::max_element(all, {}, [](const RankedTimeline* one) { return one->peak; });
   const std::int64_t rank = highest == all.end() ? kNoId : (*highest)->rank;
   std::vector<RankedCurve> curves;
   double top = 0;

@@ -138,8 +138,8 @@ TEST_CASE("memory: snapshots and categories of timelines have curves, too") {
   files.snapshots.push_back({.path = "s", .rank = 2});
   files.snapshots[0].devices.emplace_back().curve = {
       {100, 10, 11, 12}, {150, 40, 41, 42}, {190, 20, 21, 22}, {200, 30, 31, 32}};
-  files.timelines.push_back({1, {}});
-  files.timelines[0].timeline.curve = {{0, {5}}, {9, {6, 0, 1}}, {20, {2}}};
+  files.timelines.push_back({{}, 1});
+  files.timelines[0].curve = {{0, {5}}, {9, {6, 0, 1}}, {20, {2}}};
   const std::vector<ReportRow> points = rows_of(memory_report(Run{}, files, {.curve = 2}), "curve");
   REQUIRE(points.size() == 6);
   CHECK(number_in(points[0], "rank") == 2);

@@ -30,11 +30,12 @@ AddedEvent counter(std::int64_t device, std::string_view what, std::int64_t at_n
 void add_memory(const std::vector<OtherFile>& files, MergeOptions& options) {
   const MemoryFiles found = read_memory_files(files, {options.threads, true, options.filter.ranks});
   for (const std::string& error : found.errors) say(kTool, Tone::warning, "left out: " + error);
-  for (const SnapshotCurve& curve : curves_of(found)) {
+  for (const FileCurve& curve : curves_of(found)) {
+    if (!curve.device) continue;
     AddedRow row{curve.rank, "", "memory_snapshot", {}, true};
-    for (const HistoryPoint& point : curve.points) {
-      row.events.push_back(counter(curve.device, "allocated", point.at_ns, point.allocated));
-      row.events.push_back(counter(curve.device, "reserved", point.at_ns, point.reserved));
+    for (const MemoryPoint& point : curve.points) {
+      row.events.push_back(counter(*curve.device, "allocated", point.at_ns, point.allocated));
+      row.events.push_back(counter(*curve.device, "reserved", point.at_ns, point.reserved));
     }
     options.added.push_back(std::move(row));
   }

@@ -23,21 +23,8 @@ constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 constexpr char kWanted[] =
     "is no memory stats: a mapping of rank.function.iteration.start|end to what was measured";
 
-// Reads "0.training_step.2.end"; a function may have points in its name.
 bool read_key(std::string_view key, MemorySnapshot& snapshot) {
-  const std::size_t first = key.find('.');
-  const std::size_t last = key.rfind('.');
-  if (first == std::string_view::npos || last == first) return false;
-  const std::size_t middle = key.rfind('.', last - 1);
-  if (middle == first) return false;
-  const std::string_view end = key.substr(last + 1);
-  snapshot.at_end = end == "end";
-  snapshot.function = key.substr(first + 1, middle - first - 1);
-  const auto rank = whole_number<std::int64_t>(key.substr(0, first));
-  const auto iteration = whole_number<std::int64_t>(key.substr(middle + 1, last - middle - 1));
-  snapshot.rank = rank.value_or(-1);
-  snapshot.iteration = iteration.value_or(0);
-  return (end == "end" || end == "start") && snapshot.rank >= 0 && iteration;
+  return read_moment(key, snapshot) && snapshot.rank >= 0;
 }
 
 void read_values(const YAML::Node& node, MemorySnapshot& snapshot, std::uint64_t& left_out) {
@@ -137,6 +124,21 @@ Courses gather(const std::vector<MemoryStatsFile>& files) {
 }
 
 }  // namespace
+
+bool read_moment(std::string_view name, MemorySnapshot& snapshot) {
+  const std::size_t first = name.find('.');
+  const std::size_t last = name.rfind('.');
+  if (first == std::string_view::npos || last == first) return false;
+  const std::size_t middle = name.rfind('.', last - 1);
+  if (middle == first) return false;
+  const std::string_view end = name.substr(last + 1);
+  snapshot.at_end = end == "end";
+  snapshot.function = name.substr(first + 1, middle - first - 1);
+  const auto iteration = whole_number<std::int64_t>(name.substr(middle + 1, last - middle - 1));
+  snapshot.rank = whole_number<std::int64_t>(name.substr(0, first)).value_or(-1);
+  snapshot.iteration = iteration.value_or(0);
+  return is_any_of(end, "start", "end") && iteration;
+}
 
 MemoryStatsFile parse_memory_stats(const std::string& path, std::string text) {
   MemoryStatsFile file;

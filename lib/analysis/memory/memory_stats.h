@@ -73,6 +73,10 @@ struct MemoryStatsOptions {
 std::vector<MemoryStatsRow> compare_memory_stats(const std::vector<MemoryStatsFile>& files,
                                                  const MemoryStatsOptions& options);
 
+// Reads "0.training_step.2.end", and returns false for another form. A function may have points in
+// its name; the rank is -1 if the first part is no number.
+bool read_moment(std::string_view name, MemorySnapshot& snapshot);
+
 // True if a value with that name is bytes: rss, vms, npp, ..._bytes.all.current.
 bool is_bytes_value(const std::string& value);
 

@@ -98,7 +98,7 @@ Table snapshot_table(const Devices& devices) {
       {"rounding_bytes", "Rounding", bytes, few, memory_of(&Memory::rounding)},
       {"reclaimable_bytes", "Reclaimable", bytes, few, memory_of(&Memory::reclaimable)},
       {"private_pool_bytes", "Private pools", bytes, few, memory_of(&Memory::private_pools)},
-      {"pinned_bytes", "Pinned", bytes, few, [](auto& of) { return of.file->pinned_bytes; }},
+      {"pinned_bytes", "Pinned", bytes, few, [](auto& of) { return of.file->facts.pinned_bytes; }},
       {"entries", "Entries", count, some, memory_of(&Memory::entries)},
       {"complete", "Whole", flag, some, memory_of(&Memory::is_complete)},
       {"from_ns", "From", count, programs, [](auto& of) { return time_cell(of.memory->from_ns); }},
@@ -107,7 +107,7 @@ Table snapshot_table(const Devices& devices) {
       {"unknown_actions", "Unknown", count, programs, memory_of(&Memory::unknown_actions)},
       {"marks", "Marks", count, programs, memory_of(&Memory::checks)},
       {"marks_that_fit", "Fit", count, programs, memory_of(&Memory::checks_that_fit)},
-      {"left_out", "Left out", count, programs, [](auto& of) { return of.file->left_out; }},
+      {"left_out", "Left out", count, programs, [](auto& of) { return of.file->facts.left_out; }},
       {"file", "File", text, few, [](auto& of) { return of.file->path; }},
   };
   return make_table(devices, columns);
@@ -188,9 +188,9 @@ Table category_table(const Devices& devices, const MemoryFiles& files) {
   }
   for (const RankedTimeline* const one : highest_timelines(files))
     for (std::size_t i = 0; i < kTimelineCategoryCount; ++i)
-      if (one->timeline.at_peak[i] != 0)
-        rows.push_back({one->rank, "", kTimelineCategories[i], one->timeline.peak,
-                        one->timeline.at_peak[i], one->timeline.at_end[i]});
+      if (one->at_peak[i] != 0)
+        rows.push_back(
+            {one->rank, "", kTimelineCategories[i], one->peak, one->at_peak[i], one->at_end[i]});
   const ColumnsOf<CategoryRow> columns{
       {"rank", "Rank", count, &CategoryRow::rank},
       {"device", "Device", text, text_of(&CategoryRow::device)},
@@ -389,7 +389,7 @@ std::string oom_line(const Device& device) {
       bytes_words(oom.inactive), bytes_words(oom.largest_free));
   if (!oom.is_fragmented)
     line += ", so memory is full";
-  else if (device.file->expandable_segments.value_or(false))
+  else if (device.file->facts.expandable_segments.value_or(false))
     line += ", so it is fragmented, though expandable_segments is on";
   else
     line += ", so it is fragmented; expandable_segments:True may have joined them";
@@ -470,8 +470,8 @@ void add_snapshot_notes(const MemoryFiles& files, Report& report) {
       report.notes.push_back(fmt::format("{}: {} {}", file.path, count_of(number, noun), what));
   };
   for (const SnapshotFile& file : files.snapshots) {
-    say(file, file.left_out, "part", "of another form left out");
-    say(file, file.trailing_bytes, "byte", "after the end of the pickle not read");
+    say(file, file.facts.left_out, "part", "of another form left out");
+    say(file, file.facts.trailing_bytes, "byte", "after the end of the pickle not read");
     for (const MemoryAnswer& memory : file.devices) {
       say(file, memory.contradictions, "entry",
           "of the history against the blocks or each other: sums of the past are not sure");

@@ -14,18 +14,13 @@
 #include <exception>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace traceloom {
 namespace {
 
 constexpr std::size_t kMostText = std::size_t{1} << 30;
-
-// A file gives one element of one of the lists, or an error.
-struct ReadFile {
-  MemoryFiles files;
-  std::exception_ptr error;
-};
 
 OwnClocks clocks_of(const Run& run, std::int64_t rank) {
   OwnClocks clocks;
@@ -56,31 +51,24 @@ StepAt steps_of(const Run& run, std::int64_t rank) {
 
 // "cuda_alloc_rank_0.training_step.2.end.pickle": the function and iteration, and which end.
 void read_name(SnapshotFile& file) {
-  std::vector<std::string_view> parts;
   std::string_view name = file.path;
   name.remove_prefix(name.rfind('/') + 1);
-  for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
-    parts.push_back(name.substr(0, dot));
-    name.remove_prefix(dot + 1);
-  }
-  for (std::size_t i = 3; i < parts.size(); ++i) {
-    const auto iteration = whole_number<std::int64_t>(parts[i - 1]);
-    if (!iteration || !is_any_of(parts[i], "start", "end")) continue;
-    file.iteration = iteration;
-    file.is_start = parts[i] == "start";
-    const char* const begin = parts[1].data();
-    file.function.assign(begin, parts[i - 1].data() - 1);
+  for (std::size_t dot = name.rfind('.'); dot != name.npos; dot = name.rfind('.')) {
+    name = name.substr(0, dot);
+    MemorySnapshot named;
+    if (!read_moment(name, named)) continue;
+    file.function = named.function;
+    file.iteration = named.iteration;
+    file.is_start = !named.at_end;
     return;
   }
 }
 
-SnapshotFile replay_all(const PickleDocument& document, const std::string& path,
+SnapshotFile replay_all(const PickleDocument& document, const OtherFile& found,
                         const StepAt& step_at) {
-  const Snapshot snapshot = snapshot_of(document, path);
-  SnapshotFile file{.path = path, .expandable_segments = snapshot.expandable_segments};
-  file.pinned_bytes = snapshot.pinned_bytes;
-  file.left_out = snapshot.left_out;
-  file.trailing_bytes = snapshot.trailing_bytes;
+  const Snapshot snapshot = snapshot_of(document, found.path);
+  SnapshotFile file{.path = found.path, .rank = *found.forced_rank, .facts = snapshot};
+  file.argument = found.argument;
   for (const DeviceSnapshot& device : snapshot.devices)
     file.devices.push_back(replay(snapshot, device, step_at));
   read_name(file);
@@ -91,41 +79,53 @@ void read_pickle_file(const OtherFile& found, const StepAt& step_at, MemoryFiles
   const std::string& path = found.path;
   const std::string head = first_bytes(path);
   std::unique_ptr<ByteSource> source = open_any(path);
-  const std::size_t begin = head.find_first_not_of(" \n\r\t");
-  const bool is_page = begin != head.npos && head[begin] == '<';
+  const bool is_page = trimmed(head).starts_with('<');
   if (is_page) source = embedded_pickle(std::move(source), path);
   if (const auto foreign = sniff_foreign(head); foreign && !is_page && !is_pickle(head))
     throw Error(path, fmt::format("is {}, no pickle of protocol 2 to 5", foreign->what));
   const PickleDocument document = read_pickle(*source, path);
-  if (!is_snapshot(document) && is_memory_stats(document)) {
-    files.stats.push_back(read_memory_stats(document, path));
-    return;
-  }
-  files.snapshots.push_back(replay_all(document, path, step_at));
-  files.snapshots.back().argument = found.argument;
+  if (!is_snapshot(document) && is_memory_stats(document))
+    return files.stats.push_back(read_memory_stats(document, path));
+  files.snapshots.push_back(replay_all(document, found, step_at));
   // The bytes of a page end with zeros.
-  if (is_page) files.snapshots.back().trailing_bytes = 0;
+  if (is_page) files.snapshots.back().facts.trailing_bytes = 0;
 }
 
 void read_one(const OtherFile& found, const StepAt& step_at, MemoryFiles& files) {
   const std::string& path = found.path;
-  switch (found.kind) {
-    case FileKind::pickle:
-      return read_pickle_file(found, step_at, files);
-    case FileKind::tracker_report:
-      files.reports.push_back({0, parse_tracker_report(path, read_text(path, kMostText))});
-      return;
-    case FileKind::memory_timeline:
-      files.timelines.push_back({0, parse_memory_timeline(path, read_text(path, kMostText))});
-      return;
-    default:
-      files.stats.push_back(read_memory_stats(path));
-  }
+  const std::int64_t rank = *found.forced_rank;
+  if (found.kind == FileKind::pickle)
+    read_pickle_file(found, step_at, files);
+  else if (found.kind == FileKind::tracker_report)
+    files.reports.push_back({parse_tracker_report(path, read_text(path, kMostText)), rank});
+  else if (found.kind == FileKind::memory_timeline)
+    files.timelines.push_back({parse_memory_timeline(path, read_text(path, kMostText)), rank});
+  else
+    files.stats.push_back(read_memory_stats(path));
 }
 
-template <class List>
-void move_all(List& from, List& to) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
+// The histories of several snapshots of a device overlap: each goes on after the one before.
+FileCurve curve_of(std::int64_t rank, std::int64_t device,
+                   std::vector<const MemoryAnswer*> answers) {
+  std::ranges::stable_sort(answers, {}, [](const MemoryAnswer* of) {
+    return std::pair{of->from_ns, of->curve.back().at_ns};
+  });
+  const MemoryAnswer& highest = **std::ranges::max_element(
+      answers, {}, [](const MemoryAnswer* of) { return of->peak.requested; });
+  FileCurve curve{
+      rank, device, "", {}, highest.peak.requested, highest.peak_step, highest.peak_at_ns};
+  std::set<std::int64_t> ooms_ns;
+  std::vector<MemoryPoint>& points = curve.points;
+  for (const MemoryAnswer* const answer : answers) {
+    for (const OutOfMemory& oom : answer->out_of_memory)
+      if (oom.at_ns != kNoTime) ooms_ns.insert(oom.at_ns);
+    if (!points.empty() && answer->curve.back().at_ns <= points.back().at_ns) continue;
+    while (!points.empty() && points.back().at_ns >= answer->from_ns) points.pop_back();
+    for (const HistoryPoint& point : answer->curve)
+      points.push_back({point.at_ns, point.allocated, point.reserved});
+  }
+  curve.ooms_ns.assign(ooms_ns.begin(), ooms_ns.end());
+  return curve;
 }
 
 }  // namespace
@@ -140,69 +140,45 @@ std::int64_t RankClock::at(std::int64_t unix_ns) const {
   return ns.value_or(saturating_subtract(unix_ns, from_ns_));
 }
 
-std::vector<SnapshotCurve> curves_of(const MemoryFiles& files) {
+std::vector<const RankedTimeline*> highest_timelines(const MemoryFiles& files) {
+  std::vector<const RankedTimeline*> all;
+  for (const RankedTimeline& one : files.timelines) all.push_back(&one);
+  std::ranges::stable_sort(all, {}, [](const RankedTimeline* one) {
+    return std::pair{one->rank, -one->peak};
+  });
+  const auto others = std::ranges::unique(all, {}, &RankedTimeline::rank);
+  all.erase(others.begin(), others.end());
+  return all;
+}
+
+std::vector<FileCurve> curves_of(const MemoryFiles& files) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<const MemoryAnswer*>> devices;
   for (const SnapshotFile& file : files.snapshots)
     for (const MemoryAnswer& device : file.devices)
       if (!device.curve.empty()) devices[{file.rank, device.device}].push_back(&device);
-  std::vector<SnapshotCurve> curves;
-  for (auto& [key, answers] : devices) {
-    std::ranges::stable_sort(answers, {}, [](const MemoryAnswer* of) {
-      return std::pair{of->from_ns, of->curve.back().at_ns};
-    });
-    SnapshotCurve& curve = curves.emplace_back(SnapshotCurve{key.first, key.second});
-    for (const MemoryAnswer* const answer : answers) {
-      if (curve.highest == nullptr || answer->peak.requested > curve.highest->peak.requested)
-        curve.highest = answer;
-      for (const OutOfMemory& oom : answer->out_of_memory)
-        if (oom.at_ns != kNoTime) curve.ooms_ns.insert(oom.at_ns);
-      std::vector<HistoryPoint>& points = curve.points;
-      if (!points.empty() && answer->curve.back().at_ns <= points.back().at_ns) continue;
-      while (!points.empty() && points.back().at_ns >= answer->from_ns) points.pop_back();
-      points.insert(points.end(), answer->curve.begin(), answer->curve.end());
+  std::vector<FileCurve> curves;
+  for (auto& [key, answers] : devices)
+    curves.push_back(curve_of(key.first, key.second, std::move(answers)));
+  for (const RankedTimeline* const of : highest_timelines(files))
+    for (std::size_t i = 0; i < kTimelineCategoryCount; ++i) {
+      FileCurve curve{of->rank, std::nullopt, kTimelineCategories[i], {}, of->at_peak[i]};
+      for (const TimelinePoint& point : of->curve)
+        curve.points.push_back({point.at_ns, point.bytes[i]});
+      curve.peak_at_ns = of->peak_at_ns;
+      if (std::ranges::any_of(curve.points, [](auto& point) { return point.allocated > 0; }))
+        curves.push_back(std::move(curve));
     }
-  }
   return curves;
 }
 
-std::vector<const RankedTimeline*> highest_timelines(const MemoryFiles& files) {
-  std::map<std::int64_t, const RankedTimeline*> highest;
-  for (const RankedTimeline& one : files.timelines) {
-    const auto [at, is_new] = highest.emplace(one.rank, &one);
-    if (!is_new && one.timeline.peak > at->second->timeline.peak) at->second = &one;
-  }
-  std::vector<const RankedTimeline*> all;
-  for (const auto& [rank, one] : highest) all.push_back(one);
-  return all;
-}
-
 std::vector<FileCurve> file_curves(const Run& run, const MemoryFiles& files) {
-  std::vector<FileCurve> curves;
-  for (const SnapshotCurve& of : curves_of(files)) {
-    const RankClock clock(run, of.rank, of.points.front().at_ns, of.points.back().at_ns);
-    FileCurve& curve = curves.emplace_back(FileCurve{of.rank, of.device});
-    for (const HistoryPoint& point : of.points)
-      curve.points.push_back({clock.at(point.at_ns), point.allocated, point.reserved});
-    curve.peak_bytes = of.highest->peak.requested;
-    curve.peak_step = of.highest->peak_step;
-    if (of.highest->peak_at_ns) curve.peak_at_ns = clock.at(*of.highest->peak_at_ns);
-    for (const std::int64_t ns : of.ooms_ns) curve.ooms_ns.push_back(clock.at(ns));
+  std::vector<FileCurve> curves = curves_of(files);
+  for (FileCurve& curve : curves) {
+    const RankClock clock(run, curve.rank, curve.points.front().at_ns, curve.points.back().at_ns);
+    for (MemoryPoint& point : curve.points) point.at_ns = clock.at(point.at_ns);
+    if (curve.peak_at_ns) curve.peak_at_ns = clock.at(*curve.peak_at_ns);
+    for (std::int64_t& ns : curve.ooms_ns) ns = clock.at(ns);
     curve.has_clock = clock.is_known();
-  }
-  for (const RankedTimeline* const of : highest_timelines(files)) {
-    const std::vector<TimelinePoint>& points = of->timeline.curve;
-    if (points.empty()) continue;
-    const RankClock clock(run, of->rank, points.front().at_ns, points.back().at_ns);
-    for (std::size_t i = 0; i < kTimelineCategoryCount; ++i) {
-      if (std::ranges::all_of(points, [&](auto& point) { return point.bytes[i] <= 0; })) continue;
-      FileCurve& curve =
-          curves.emplace_back(FileCurve{of->rank, std::nullopt, kTimelineCategories[i]});
-      for (const TimelinePoint& point : points)
-        curve.points.push_back({clock.at(point.at_ns), point.bytes[i]});
-      curve.peak_bytes = of->timeline.at_peak[i];
-      if (of->timeline.peak_at_ns) curve.peak_at_ns = clock.at(*of->timeline.peak_at_ns);
-      curve.has_clock = clock.is_known();
-    }
   }
   return curves;
 }
@@ -215,54 +191,44 @@ MemoryFiles read_memory_files(const std::vector<OtherFile>& found, const MemoryR
   for (const OtherFile& file : found) paths.push_back(file.path);
   const std::vector<std::optional<std::int64_t>> named = ranks_in_names(paths);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    files.push_back(found[i]);
-    const std::optional<std::int64_t> rank = found[i].forced_rank ? found[i].forced_rank : named[i];
-    if (!rank) ++guessed;
+    OtherFile file = found[i];
+    keep_first(file.forced_rank, named[i]);
+    if (!file.forced_rank) ++guessed;
     // The rank of a file that does not say it is its place in the order of all files.
-    files.back().forced_rank = rank.value_or(static_cast<std::int64_t>(i));
-    if (!reading.ranks.empty() && !is_in(reading.ranks, *files.back().forced_rank))
-      files.pop_back();
+    file.forced_rank = file.forced_rank.value_or(static_cast<std::int64_t>(i));
+    if (reading.ranks.empty() || is_in(reading.ranks, *file.forced_rank)) files.push_back(file);
   }
   if (guessed > 0 && (found.size() > 1 || (reading.run != nullptr && !reading.run->files.empty())))
     all.notes.push_back(
-        fmt::format("{} without a rank in the name: it is the place in the list; "
-                    "RANK=FILE says it",
+        fmt::format("{} without a rank in the name: it is the place in the list; RANK=FILE says it",
                     count_of(guessed, "file")));
   std::map<std::int64_t, StepAt> steps;  // by rank, which may have many of both
   for (const OtherFile& file : files)
-    if (const auto [at, is_new] = steps.try_emplace(*file.forced_rank);
-        is_new && reading.run != nullptr)
-      at->second = steps_of(*reading.run, *file.forced_rank);
-  std::vector<ReadFile> read(files.size());
+    if (const std::int64_t rank = *file.forced_rank; !steps.contains(rank))
+      steps[rank] = reading.run == nullptr ? StepAt() : steps_of(*reading.run, rank);
+  std::vector<MemoryFiles> read(files.size());  // each has one element in one of the lists
+  std::vector<std::exception_ptr> failures(files.size());
   for_each_parallel(files.size(), reading.threads, [&](std::size_t i) {
     try {
-      read_one(files[i], steps.at(*files[i].forced_rank), read[i].files);
+      read_one(files[i], steps.at(*files[i].forced_rank), read[i]);
     } catch (...) {
-      read[i].error = std::current_exception();
+      failures[i] = std::current_exception();
     }
   });
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (read[i].error) try {
-        std::rethrow_exception(read[i].error);
-      } catch (const NoMemoryFile& error) {
-        if (!files[i].is_found && !reading.keep_going) throw;
-        (files[i].is_found ? all.notes : all.errors)
-            .push_back(fmt::format("left out {}", error.what()));
-        continue;
+    if (failures[i]) try {
+        std::rethrow_exception(failures[i]);
       } catch (const Error& error) {
-        if (!reading.keep_going) throw;
-        all.errors.push_back(fmt::format("left out {}", error.what()));
+        const bool is_other =
+            files[i].is_found && dynamic_cast<const NoMemoryFile*>(&error) != nullptr;
+        if (!is_other && !reading.keep_going) throw;
+        (is_other ? all.notes : all.errors).push_back(fmt::format("left out {}", error.what()));
         continue;
       }
-    const std::int64_t rank = *files[i].forced_rank;
-    MemoryFiles& one = read[i].files;
-    for (SnapshotFile& snapshot : one.snapshots) snapshot.rank = rank;
-    for (RankedReport& report : one.reports) report.rank = rank;
-    for (RankedTimeline& timeline : one.timelines) timeline.rank = rank;
-    move_all(one.snapshots, all.snapshots);
-    move_all(one.reports, all.reports);
-    move_all(one.timelines, all.timelines);
-    move_all(one.stats, all.stats);
+    std::ranges::move(read[i].snapshots, std::back_inserter(all.snapshots));
+    std::ranges::move(read[i].reports, std::back_inserter(all.reports));
+    std::ranges::move(read[i].timelines, std::back_inserter(all.timelines));
+    std::ranges::move(read[i].stats, std::back_inserter(all.stats));
   }
   return all;
 }

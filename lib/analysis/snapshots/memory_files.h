@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -34,32 +33,16 @@ struct SnapshotFile {
   bool is_start = false;
   std::size_t argument = 0;  // the number of the argument that led to it
   std::vector<MemoryAnswer> devices = {};
-  std::optional<bool> expandable_segments = {};
-  std::int64_t pinned_bytes = 0;
-  std::uint64_t left_out = 0;
-  std::uint64_t trailing_bytes = 0;
+  SnapshotFacts facts = {};
 };
 
-// SnapshotCurve: the memory of a device over all snapshots of it. The histories of several ones
-// overlap: each goes on after the one before.
-//
-//   for (const SnapshotCurve& curve : curves_of(files)) use(curve.rank, curve.points);
-struct SnapshotCurve {
+// A file does not say its rank: its name or its place in the list does.
+template <typename File>
+struct Ranked : File {
   std::int64_t rank = 0;
-  std::int64_t device = 0;
-  std::vector<HistoryPoint> points = {};
-  const MemoryAnswer* highest = nullptr;  // of the snapshot with the highest peak
-  std::set<std::int64_t> ooms_ns = {};    // moments at which memory ran out
 };
-
-struct RankedReport {
-  std::int64_t rank = 0;
-  TrackerReport report;
-};
-struct RankedTimeline {
-  std::int64_t rank = 0;
-  MemoryTimeline timeline;
-};
+using RankedReport = Ranked<TrackerReport>;
+using RankedTimeline = Ranked<MemoryTimeline>;
 
 struct MemoryFiles {
   std::vector<SnapshotFile> snapshots;  // in the order of the files, as the others are
@@ -77,9 +60,10 @@ struct MemoryFiles {
       return std::ranges::any_of(files, lacks);
     };
     return !errors.empty() ||
-           any(snapshots, [](auto& of) { return of.left_out > 0 || of.trailing_bytes > 0; }) ||
-           any(reports, [](auto& of) { return of.report.is_cut || of.report.left_out > 0; }) ||
-           any(timelines, [](auto& of) { return of.timeline.left_out > 0; }) ||
+           any(snapshots,
+               [](auto& of) { return of.facts.left_out + of.facts.trailing_bytes > 0; }) ||
+           any(reports, [](auto& of) { return of.is_cut || of.left_out > 0; }) ||
+           any(timelines, [](auto& of) { return of.left_out > 0; }) ||
            any(stats, [](auto& of) { return of.is_cut || of.left_out > 0; });
   }
 };
@@ -104,8 +88,8 @@ class RankClock {
   bool is_known_;
 };
 
-// FileCurve: what files about memory say over time, on the clock of the run: a device by its
-// snapshots, or a category by the highest memory timeline of its rank.
+// FileCurve: what files about memory say over time: a device by all of its snapshots, or a category
+// by the highest memory timeline of its rank.
 //
 //   for (const FileCurve& curve : file_curves(run, files)) draw(curve.rank, curve.points);
 struct FileCurve {
@@ -116,8 +100,8 @@ struct FileCurve {
   std::int64_t peak_bytes = 0;  // requested of the device; of the category at the peak of all
   std::optional<std::int64_t> peak_step = {};
   std::optional<std::int64_t> peak_at_ns = {};
-  std::vector<std::int64_t> ooms_ns = {};
-  bool has_clock = false;  // false if time counts from the first point (RankClock)
+  std::vector<std::int64_t> ooms_ns = {};  // moments at which memory ran out, ascending
+  bool has_clock = false;                  // the times are those of the run
 };
 
 struct MemoryReading {
@@ -127,13 +111,13 @@ struct MemoryReading {
   const Run* run = nullptr;             // whose steps serve where a snapshot has none
 };
 
-// Returns those that have points, by rank and device; the files must outlive them.
-std::vector<SnapshotCurve> curves_of(const MemoryFiles& files);
-
 // Returns the memory timeline with the highest peak of each rank, which may have it in two formats.
 std::vector<const RankedTimeline*> highest_timelines(const MemoryFiles& files);
 
-// Leaves out categories that never have bytes. The devices come first; the files must outlive them.
+// Returns those that have points, in Unix time. The devices come first; categories that never have
+// bytes are left out.
+std::vector<FileCurve> curves_of(const MemoryFiles& files);
+// Returns the same on the clock of the run; without it, time counts from the first point.
 std::vector<FileCurve> file_curves(const Run& run, const MemoryFiles& files);
 
 // Throws Error for the first file that cannot be read, unless it keeps going.

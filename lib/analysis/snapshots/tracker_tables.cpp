@@ -24,11 +24,11 @@ std::vector<KindRow> kind_rows(const MemoryFiles& files) {
   using Key = std::pair<std::int64_t, std::string>;
   std::map<Key, std::pair<const TrackerReport*, const TrackerRow*>> peaks;
   for (const RankedReport& one : files.reports)
-    for (const TrackerRow& row : one.report.peak) {
+    for (const TrackerRow& row : one.peak) {
       auto& best = peaks[{one.rank, row.device}];
       if (best.first == nullptr ||
-          bytes_of(one.report, row, kTotalKind) > bytes_of(*best.first, *best.second, kTotalKind))
-        best = {&one.report, &row};
+          bytes_of(one, row, kTotalKind) > bytes_of(*best.first, *best.second, kTotalKind))
+        best = {&one, &row};
     }
   std::vector<KindRow> rows;
   std::map<std::string, Spread> spreads;
@@ -74,12 +74,12 @@ struct ModuleRow {
   const TrackerRow* row = nullptr;
   Spread spread;
 
-  std::int64_t total() const { return bytes_of(of->report, *row, kTotalKind); }
+  std::int64_t total() const { return bytes_of(*of, *row, kTotalKind); }
   std::string_view largest() const {
     std::string_view kind;
-    for (const std::string& one : of->report.kinds)
+    for (const std::string& one : of->kinds)
       if (one != kTotalKind &&
-          (kind.empty() || bytes_of(of->report, *row, one) > bytes_of(of->report, *row, kind)))
+          (kind.empty() || bytes_of(*of, *row, one) > bytes_of(*of, *row, kind)))
         kind = one;
     return kind;
   }
@@ -90,17 +90,17 @@ std::vector<ModuleRow> module_rows(const MemoryFiles& files) {
   using Key = std::tuple<std::string_view, std::string_view, std::int64_t>;
   std::map<Key, Spread> spreads;
   const auto key_of = [](const ModuleRow& row) {
-    return Key(row.row->module, row.of->report.function, row.of->report.iteration);
+    return Key(row.row->module, row.of->function, row.of->iteration);
   };
   for (const RankedReport& one : files.reports) {
     std::map<std::pair<std::string_view, std::string_view>, std::size_t> places;
-    for (const TrackerRow& row : one.report.modules) {
+    for (const TrackerRow& row : one.modules) {
       const auto [at, is_new] = places.emplace(
           std::pair<std::string_view, std::string_view>{row.module, row.device}, rows.size());
       if (is_new) rows.push_back({&one, &row, {}});
       ModuleRow& best = rows[at->second];
       const auto weight = [&](const TrackerRow& of) {
-        return std::pair{of.is_peak(), bytes_of(one.report, of, kTotalKind)};
+        return std::pair{of.is_peak(), bytes_of(one, of, kTotalKind)};
       };
       if (weight(row) > weight(*best.row)) best.row = &row;
     }
@@ -124,8 +124,8 @@ Table module_table(const std::vector<ModuleRow>& rows) {
   const ColumnsOf<ModuleRow> columns{
       {"rank", "Rank", count, [](auto& of) { return of.of->rank; }},
       {"device", "Device", text, [](auto& of) { return of.row->device; }},
-      {"function", "Function", text, some, [](auto& of) { return of.of->report.function; }},
-      {"iteration", "Iter", count, some, [](auto& of) { return of.of->report.iteration; }},
+      {"function", "Function", text, some, [](auto& of) { return of.of->function; }},
+      {"iteration", "Iter", count, some, [](auto& of) { return of.of->iteration; }},
       {"state", "State", text, [](auto& of) { return of.row->state; }},
       {"call", "Call", count, programs, [](auto& of) { return of.row->call; }},
       {"total_bytes", "Total", bytes, &ModuleRow::total},
@@ -135,7 +135,7 @@ Table module_table(const std::vector<ModuleRow>& rows) {
        path(&ModuleRow::spread, &Spread::most_rank)},
       {"largest_kind", "Largest", text, most, &ModuleRow::largest},
       {"largest_bytes", "Bytes", bytes, most,
-       [](auto& of) { return bytes_of(of.of->report, *of.row, of.largest()); }},
+       [](auto& of) { return bytes_of(*of.of, *of.row, of.largest()); }},
       {"module", "Module", text, [](auto& of) { return of.row->module; }},
   };
   Table table = empty_table(columns);
@@ -149,14 +149,13 @@ std::string module_states_json(const MemoryFiles& files) {
   JsonWriter json(text);
   json.begin_array();
   for (const RankedReport& one : files.reports)
-    for (const TrackerRow& row : one.report.modules) {
+    for (const TrackerRow& row : one.modules) {
       json.begin_object();
-      write_members(json, "rank", one.rank, "device", row.device, "function", one.report.function,
-                    "iteration", one.report.iteration, "module", row.module, "state", row.state,
-                    "call", row.call);
+      write_members(json, "rank", one.rank, "device", row.device, "function", one.function,
+                    "iteration", one.iteration, "module", row.module, "state", row.state, "call",
+                    row.call);
       write_object(json, "kinds", [&] {
-        for (const std::string& kind : one.report.kinds)
-          json.member(kind, bytes_of(one.report, row, kind));
+        for (const std::string& kind : one.kinds) json.member(kind, bytes_of(one, row, kind));
       });
       json.end_object();
     }
@@ -178,16 +177,16 @@ void add_reports(const MemoryFiles& files, Report& report) {
                            module_table(modules), false, "", kRowsForPeople});
   report.values.emplace_back("module_states", module_states_json(files));
   for (const RankedReport& one : files.reports) {
-    const std::string what = fmt::format("{}: iteration {} of {}", one.report.path,
-                                         one.report.iteration, one.report.function);
-    if (one.report.is_cut)
+    const std::string what =
+        fmt::format("{}: iteration {} of {}", one.path, one.iteration, one.function);
+    if (one.is_cut)
       report.notes.push_back(what + ": the report is cut; what is whole of it was read");
-    if (one.report.left_out > 0)
-      report.notes.push_back(fmt::format("{}: {} of another form left out", what,
-                                         count_of(one.report.left_out, "line")));
-    if (one.report.peak.empty()) report.notes.push_back(what + ": no memory was tracked");
+    if (one.left_out > 0)
+      report.notes.push_back(
+          fmt::format("{}: {} of another form left out", what, count_of(one.left_out, "line")));
+    if (one.peak.empty()) report.notes.push_back(what + ": no memory was tracked");
   }
-  if (std::ranges::any_of(files.reports, [](auto& one) { return one.report.is_rounded; }))
+  if (std::ranges::any_of(files.reports, [](auto& one) { return one.is_rounded; }))
     report.notes.emplace_back(
         "bytes of modules are rounded in the reports of trackers, to two digits of their unit");
 }
@@ -197,37 +196,34 @@ void add_reports(const MemoryFiles& files, Report& report) {
 Table timeline_table(const MemoryFiles& files) {
   using enum ColumnKind;
   using enum Readers;
-  using Timeline = MemoryTimeline;
   const ColumnsOf<RankedTimeline> columns{
       {"rank", "Rank", count, &RankedTimeline::rank},
-      {"peak_bytes", "Peak", bytes, path(&RankedTimeline::timeline, &Timeline::peak)},
-      {"peak_at_ns", "Peak at", count, programs,
-       path(&RankedTimeline::timeline, &Timeline::peak_at_ns)},
-      {"end_bytes", "End", bytes, most, path(&RankedTimeline::timeline, &Timeline::end)},
-      {"rows", "Rows", count, some, path(&RankedTimeline::timeline, &Timeline::rows)},
-      {"left_out", "Left out", count, programs,
-       path(&RankedTimeline::timeline, &Timeline::left_out)},
-      {"file", "File", text, some, path(&RankedTimeline::timeline, &Timeline::path)},
+      {"peak_bytes", "Peak", bytes, &RankedTimeline::peak},
+      {"peak_at_ns", "Peak at", count, programs, &RankedTimeline::peak_at_ns},
+      {"end_bytes", "End", bytes, most, &RankedTimeline::end},
+      {"rows", "Rows", count, some, &RankedTimeline::rows},
+      {"left_out", "Left out", count, programs, &RankedTimeline::left_out},
+      {"file", "File", text, some, &RankedTimeline::path},
   };
   return make_table(files.timelines, columns);
 }
 
 void add_timelines(const MemoryFiles& files, Report& report) {
   const auto highest =
-      std::ranges::max_element(files.timelines, {}, [](auto& one) { return one.timeline.peak; });
-  if (highest != files.timelines.end() && highest->timeline.peak > 0) {
-    const auto& parts = highest->timeline.at_peak;
+      std::ranges::max_element(files.timelines, {}, [](auto& one) { return one.peak; });
+  if (highest != files.timelines.end() && highest->peak > 0) {
+    const auto& parts = highest->at_peak;
     const auto largest = std::ranges::max_element(parts);
     report.headline.push_back(
         fmt::format("Rank {}: its memory timeline peaks at {}; {} is {} of it.", highest->rank,
-                    bytes_words(highest->timeline.peak),
+                    bytes_words(highest->peak),
                     kTimelineCategories[static_cast<std::size_t>(largest - parts.begin())],
-                    percent_words(*largest, highest->timeline.peak)));
+                    percent_words(*largest, highest->peak)));
   }
   for (const RankedTimeline& one : files.timelines)
-    if (one.timeline.left_out > 0)
-      report.notes.push_back(fmt::format("{}: {} of another form left out", one.timeline.path,
-                                         count_of(one.timeline.left_out, "row")));
+    if (one.left_out > 0)
+      report.notes.push_back(
+          fmt::format("{}: {} of another form left out", one.path, count_of(one.left_out, "row")));
 }
 
 // Ranks whose memory stats count failures.
