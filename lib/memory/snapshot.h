@@ -7,6 +7,7 @@
 // Layouts of torch 1.13 to 2.14 are read; what a version lacks stays empty.
 #pragma once
 
+#include "base/by_enum.h"
 #include "memory/pickle.h"
 
 #include <cstdint>
@@ -28,8 +29,11 @@ enum class MemoryCategory : std::uint8_t {
   other,
   unknown,  // no stack is known
 };
-inline constexpr std::string_view kMemoryCategoryNames[] = {
-    "parameter", "optimizer", "activation", "backward", "communication", "other", "unknown"};
+constexpr std::string_view to_string(MemoryCategory category) {
+  return name_in(
+      {"parameter", "optimizer", "activation", "backward", "communication", "other", "unknown"},
+      category);
+}
 
 struct MemoryFrame {
   std::string_view function;

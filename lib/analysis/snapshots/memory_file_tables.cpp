@@ -18,24 +18,31 @@ constexpr std::size_t kHoldersNamed = 3;
 constexpr std::size_t kOomLines = 3;
 constexpr std::int64_t kSmallestLeak = 10'000;  // parts of a peak: a smaller leak a step is no news
 
-// A device of a snapshot. The list is sorted: devices that ran out of memory come first, then the
-// highest peaks.
+// A Device refers to one of the devices of a snapshot.
 struct Device {
   const SnapshotFile* file = nullptr;
   const MemoryAnswer* memory = nullptr;
 
+  std::int64_t rank() const { return file->rank; }
+  std::int64_t peak() const { return memory->peak.requested; }
   std::string name() const { return fmt::format("GPU{}", memory->device); }
-  std::string words() const { return fmt::format("Rank {}: {}", file->rank, name()); }
+  std::string words() const { return fmt::format("Rank {}: {}", rank(), name()); }
   std::int64_t waiting() const { return memory->end.active - memory->end.allocated; }
 };
 using Devices = std::vector<Device>;
 
-Devices sorted_devices(const MemoryFiles& files) {
+// Returns them in the order of the files.
+Devices devices_of(const MemoryFiles& files) {
   Devices devices;
   for (const SnapshotFile& file : files.snapshots)
     for (const MemoryAnswer& memory : file.devices) devices.push_back({&file, &memory});
+  return devices;
+}
+
+// Devices that ran out of memory come first, then the highest peaks.
+Devices sorted_devices(Devices devices) {
   std::ranges::stable_sort(devices, std::greater(), [](const Device& one) {
-    return std::tuple(one.memory->ooms > 0, one.memory->peak.requested, -one.file->rank);
+    return std::tuple(one.memory->ooms > 0, one.peak(), -one.rank());
   });
   return devices;
 }
@@ -51,11 +58,10 @@ Devices shown_devices(const Devices& devices) {
   Devices shown;
   for (const Device& device : devices) {
     const auto [at, is_new] =
-        places.emplace(std::pair{device.file->rank, device.memory->device}, shown.size());
+        places.emplace(std::pair{device.rank(), device.memory->device}, shown.size());
     if (is_new) shown.push_back(device);
     Device& chosen = shown[at->second];
-    if (device.memory->ooms == chosen.memory->ooms &&
-        device.memory->peak.requested == chosen.memory->peak.requested &&
+    if (device.memory->ooms == chosen.memory->ooms && device.peak() == chosen.peak() &&
         moment_of(*device.file) >= moment_of(*chosen.file))
       chosen = device;
   }
@@ -78,9 +84,9 @@ Table snapshot_table(const Devices& devices) {
   using State = MemoryState;
   using Memory = MemoryAnswer;
   const ColumnsOf<Device> columns{
-      {"rank", "Rank", count, [](auto& of) { return of.file->rank; }},
+      {"rank", "Rank", count, &Device::rank},
       {"device", "Device", text, &Device::name},
-      {"peak_requested_bytes", "Peak", bytes, state_of(&Memory::peak, &State::requested)},
+      {"peak_requested_bytes", "Peak", bytes, &Device::peak},
       {"peak_step", "In step", count, some, memory_of(&Memory::peak_step)},
       {"peak_in", "In", text, few, [](auto& of) { return text_or_nothing(of.memory->peak_in); }},
       {"peak_at_ns", "Peak at", count, programs, memory_of(&Memory::peak_at_ns)},
@@ -113,49 +119,57 @@ Table snapshot_table(const Devices& devices) {
   return make_table(devices, columns);
 }
 
-struct PlaceRow {
-  const Device* device = nullptr;
-  const PlaceMemory* memory = nullptr;
-  const Spread* spread = nullptr;
+// A row shows one part of what is known of its device.
+template <typename Part>
+struct PartOf : Device {
+  const Part* part = nullptr;
 };
+
+template <typename Part>
+std::vector<PartOf<Part>> parts_of(const Devices& devices, std::vector<Part> MemoryAnswer::*list) {
+  std::vector<PartOf<Part>> rows;
+  for (const Device& device : devices)
+    for (const Part& part : device.memory->*list) rows.push_back({device, &part});
+  return rows;
+}
+
+// Makes the value of a column from a member of the part.
+auto part_of(auto member) {
+  return [member](const auto& of) { return value_in(member, *of.part); };
+}
 
 Table place_table(const Devices& devices) {
   using enum ColumnKind;
   using enum Readers;
+  using Row = PartOf<PlaceMemory>;
+  using Place = PlaceMemory;
   std::map<std::string_view, Spread> spreads;
   for (const Device& device : devices) {
     std::map<std::string_view, std::int64_t> sums;  // a place may have several categories
-    for (const PlaceMemory& place : device.memory->places) add_to(sums[place.place], place.at_peak);
-    for (const auto& [place, sum] : sums) spreads[place].add(sum, device.file->rank);
+    for (const Place& place : device.memory->places) add_to(sums[place.place], place.at_peak);
+    for (const auto& [place, sum] : sums) spreads[place].add(sum, device.rank());
   }
   for (auto& [place, spread] : spreads)
     if (static_cast<std::size_t>(spread.ranks) < devices.size()) spread.least = 0;
   const bool are_several = devices.size() > 1;
-  const ColumnsOf<PlaceRow> columns{
-      {"rank", "Rank", count, [](auto& of) { return of.device->file->rank; }},
-      {"device", "Device", text, [](auto& of) { return of.device->name(); }},
-      {"share", "Share", share,
-       [](auto& of) { return share_cell(of.memory->at_peak, of.device->memory->peak.requested); }},
-      {"at_peak_bytes", "At peak", bytes, [](auto& of) { return of.memory->at_peak; }},
-      {"at_peak_count", "Allocs", count, most, [](auto& of) { return of.memory->at_peak_count; }},
-      {"at_end_bytes", "At end", bytes, most, [](auto& of) { return of.memory->at_end; }},
-      {"at_end_count", "Allocs at end", count, programs,
-       [](auto& of) { return of.memory->at_end_count; }},
-      {"least_bytes", "Least", bytes, some, are_several, [](auto& of) { return of.spread->least; }},
-      {"most_bytes", "Most", bytes, some, are_several, [](auto& of) { return of.spread->most; }},
-      {"most_rank", "Of rank", count, some, are_several,
-       [](auto& of) { return of.spread->most_rank; }},
-      {"category", "Category", text, most,
-       [](auto& of) {
-         return kMemoryCategoryNames[static_cast<std::size_t>(of.memory->category)];
-       }},
-      {"place", "Place", text, [](auto& of) { return of.memory->place; }},
+  const auto spread_of = [&](auto member) {
+    return [&spreads, member](const Row& of) { return spreads[of.part->place].*member; };
   };
-  Table table = empty_table(columns);
-  for (const Device& device : devices)
-    for (const PlaceMemory& place : device.memory->places)
-      add_row(table, columns, {&device, &place, &spreads[place.place]});
-  return table;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"device", "Device", text, &Row::name},
+      {"share", "Share", share, share_of(part_of(&Place::at_peak), &Row::peak)},
+      {"at_peak_bytes", "At peak", bytes, part_of(&Place::at_peak)},
+      {"at_peak_count", "Allocs", count, most, part_of(&Place::at_peak_count)},
+      {"at_end_bytes", "At end", bytes, most, part_of(&Place::at_end)},
+      {"at_end_count", "Allocs at end", count, programs, part_of(&Place::at_end_count)},
+      {"least_bytes", "Least", bytes, some, are_several, spread_of(&Spread::least)},
+      {"most_bytes", "Most", bytes, some, are_several, spread_of(&Spread::most)},
+      {"most_rank", "Of rank", count, some, are_several, spread_of(&Spread::most_rank)},
+      {"category", "Category", text, most, [](auto& of) { return to_string(of.part->category); }},
+      {"place", "Place", text, part_of(&Place::place)},
+  };
+  return make_table(parts_of(devices, &MemoryAnswer::places), columns);
 }
 
 // A category of a snapshot or of a timeline.
@@ -180,9 +194,8 @@ Table category_table(const Devices& devices, const MemoryFiles& files) {
     }
     const std::size_t first = rows.size();
     for (const auto& [category, sum] : sums)
-      rows.push_back({device.file->rank, device.name(),
-                      kMemoryCategoryNames[static_cast<std::size_t>(category)],
-                      device.memory->peak.requested, sum.first, sum.second});
+      rows.push_back({device.rank(), device.name(), to_string(category), device.peak(), sum.first,
+                      sum.second});
     std::stable_sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
                      [](auto& a, auto& b) { return a.at_peak > b.at_peak; });
   }
@@ -202,59 +215,40 @@ Table category_table(const Devices& devices, const MemoryFiles& files) {
   return make_table(rows, columns);
 }
 
-struct LeakRow {
-  const Device* device = nullptr;
-  const MemoryLeak* leak = nullptr;
-};
-
 Table leak_table(const Devices& devices) {
   using enum ColumnKind;
-  const ColumnsOf<LeakRow> columns{
-      {"rank", "Rank", count, [](auto& of) { return of.device->file->rank; }},
-      {"device", "Device", text, [](auto& of) { return of.device->name(); }},
-      {"bytes_per_step", "Bytes/step", bytes, [](auto& of) { return of.leak->bytes_per_step; }},
-      {"steps", "Steps", count, [](auto& of) { return of.leak->steps; }},
-      {"place", "Place", text, [](auto& of) { return of.leak->place; }},
+  using Row = PartOf<MemoryLeak>;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"device", "Device", text, &Row::name},
+      {"bytes_per_step", "Bytes/step", bytes, part_of(&MemoryLeak::bytes_per_step)},
+      {"steps", "Steps", count, part_of(&MemoryLeak::steps)},
+      {"place", "Place", text, part_of(&MemoryLeak::place)},
   };
-  std::vector<LeakRow> rows;
-  for (const Device& device : devices)
-    for (const MemoryLeak& leak : device.memory->leaks) rows.push_back({&device, &leak});
-  std::ranges::stable_sort(rows, std::greater(),
-                           [](const LeakRow& row) { return row.leak->bytes_per_step; });
-  Table table = empty_table(columns);
-  for (const LeakRow& row : rows) add_row(table, columns, row);
-  return table;
-}
-
-struct OomRow {
-  const Device* device = nullptr;
-  const OutOfMemory* oom = nullptr;
-};
-
-std::string_view cause_of(const OutOfMemory& oom) {
-  return oom.is_fragmented ? "fragmentation" : "full";
+  std::vector<Row> rows = parts_of(devices, &MemoryAnswer::leaks);
+  std::ranges::stable_sort(rows, std::greater(), part_of(&MemoryLeak::bytes_per_step));
+  return make_table(rows, columns);
 }
 
 Table oom_table(const Devices& devices) {
   using enum ColumnKind;
   using enum Readers;
-  const ColumnsOf<OomRow> columns{
-      {"rank", "Rank", count, [](auto& of) { return of.device->file->rank; }},
-      {"device", "Device", text, [](auto& of) { return of.device->name(); }},
-      {"requested_bytes", "Asked for", bytes, [](auto& of) { return of.oom->requested; }},
-      {"device_free_bytes", "Free on device", bytes, [](auto& of) { return of.oom->device_free; }},
-      {"reserved_bytes", "Reserved", bytes, [](auto& of) { return of.oom->reserved; }},
-      {"inactive_bytes", "Free in it", bytes, [](auto& of) { return of.oom->inactive; }},
-      {"largest_free_bytes", "Largest", bytes, [](auto& of) { return of.oom->largest_free; }},
-      {"cause", "Cause", text, [](auto& of) { return cause_of(*of.oom); }},
-      {"at_ns", "At", count, programs, [](auto& of) { return time_cell(of.oom->at_ns); }},
-      {"place", "Place", text, [](auto& of) { return of.oom->place; }},
+  using Row = PartOf<OutOfMemory>;
+  using Oom = OutOfMemory;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"device", "Device", text, &Row::name},
+      {"requested_bytes", "Asked for", bytes, part_of(&Oom::requested)},
+      {"device_free_bytes", "Free on device", bytes, part_of(&Oom::device_free)},
+      {"reserved_bytes", "Reserved", bytes, part_of(&Oom::reserved)},
+      {"inactive_bytes", "Free in it", bytes, part_of(&Oom::inactive)},
+      {"largest_free_bytes", "Largest", bytes, part_of(&Oom::largest_free)},
+      {"cause", "Cause", text,
+       [](auto& of) { return of.part->is_fragmented ? "fragmentation" : "full"; }},
+      {"at_ns", "At", count, programs, [](auto& of) { return time_cell(of.part->at_ns); }},
+      {"place", "Place", text, part_of(&Oom::place)},
   };
-  Table table = empty_table(columns);
-  for (const Device& device : devices)
-    for (const OutOfMemory& oom : device.memory->out_of_memory)
-      add_row(table, columns, {&device, &oom});
-  return table;
+  return make_table(parts_of(devices, &MemoryAnswer::out_of_memory), columns);
 }
 
 // --- growth between two snapshots
@@ -264,86 +258,67 @@ struct Pair {
   Device after;
 };
 
-std::vector<Pair> pairs_of(const MemoryFiles& files, const MemoryFileOptions& options) {
-  using Key = std::tuple<std::int64_t, std::int64_t, std::string>;
-  std::map<Key, std::vector<Device>> by_device;
-  std::vector<Device> sides[2];
-  for (const SnapshotFile& file : files.snapshots)
-    for (const MemoryAnswer& memory : file.devices) {
-      by_device[{file.rank, memory.device, options.base ? "" : file.function}].push_back(
-          {&file, &memory});
-      if (options.base) sides[file.argument > *options.base ? 1 : 0].push_back({&file, &memory});
-    }
+std::vector<Pair> pairs_of(const Devices& all, const MemoryFileOptions& options) {
+  using Key = std::tuple<std::int64_t, std::int64_t, std::string_view>;
+  std::map<Key, Devices> by_device;
+  Devices sides[2];
+  for (const Device& one : all) {
+    const std::string_view function = options.base ? std::string_view() : one.file->function;
+    by_device[{one.rank(), one.memory->device, function}].push_back(one);
+    if (options.base) sides[one.file->argument > *options.base ? 1 : 0].push_back(one);
+  }
   std::vector<Pair> pairs;
   // Two snapshots that were named are a pair, also of two ranks.
-  const auto is_one_file = [](const std::vector<Device>& side) {
+  const auto is_one_file = [](const Devices& side) {
     return !side.empty() && side.front().file == side.back().file;
   };
   if (is_one_file(sides[0]) && is_one_file(sides[1])) {
-    if (sides[0].size() == 1 && sides[1].size() == 1) return {{sides[0][0], sides[1][0]}};
+    const bool are_two = sides[0].size() == 1 && sides[1].size() == 1;
     for (const Device& before : sides[0])
       for (const Device& after : sides[1])
-        if (before.memory->device == after.memory->device) pairs.push_back({before, after});
+        if (are_two || before.memory->device == after.memory->device)
+          pairs.push_back({before, after});
     return pairs;
   }
+  const auto moment = [&](const Device& of) {
+    return std::pair{options.base ? of.file->argument : 0, moment_of(*of.file)};
+  };
   for (const auto& [key, devices] : by_device) {
-    const auto is_before = [&](const Device& a, const Device& b) {
-      if (options.base && a.file->argument != b.file->argument)
-        return a.file->argument < b.file->argument;
-      return moment_of(*a.file) < moment_of(*b.file);
-    };
-    const auto [first, last] = std::pair{std::ranges::min_element(devices, is_before),
-                                         std::ranges::max_element(devices, is_before)};
-    if (is_before(*first, *last)) {
+    const auto first = std::ranges::min_element(devices, {}, moment);
+    const auto last = std::ranges::max_element(devices, {}, moment);
+    if (moment(*first) < moment(*last))
       pairs.push_back({*first, *last});
-    } else if (devices.size() > 1) {  // names without iterations: the order of the files
+    else if (devices.size() > 1)  // names without iterations: the order of the files
       pairs.push_back({devices.front(), devices.back()});
-    }
   }
   return pairs;
 }
 
-struct Growth {
-  std::int64_t rank = 0;
-  std::string device;
+struct Growth : Pair {
   std::string_view place;
-  std::int64_t before = 0;
-  std::int64_t after = 0;
+  std::int64_t at_start = 0;
+  std::int64_t at_end = 0;
   std::int64_t peak_difference = 0;
-  std::string_view before_file;
-  std::string_view after_file;
 
-  std::int64_t difference() const { return after - before; }
+  std::int64_t difference() const { return at_end - at_start; }
 };
 
-std::vector<Growth> growth_of(const Pair& pair) {
-  std::map<std::string_view, Growth> places;
-  const auto add = [&](const Device& device, std::int64_t Growth::*side, std::int64_t sign) {
-    for (const PlaceMemory& place : device.memory->places) {
-      Growth& row = places[place.place];
-      row.place = place.place;
-      add_to(row.*side, place.at_end);
-      add_to(row.peak_difference, sign * place.at_peak);
-    }
-  };
-  add(pair.before, &Growth::before, -1);
-  add(pair.after, &Growth::after, 1);
+std::vector<Growth> growth_of(const std::vector<Pair>& pairs) {
   std::vector<Growth> rows;
-  for (auto& [place, row] : places) {
-    if (row.difference() == 0 && row.peak_difference == 0) continue;
-    row.rank = pair.after.file->rank;
-    row.device = pair.after.name();
-    row.before_file = pair.before.file->path;
-    row.after_file = pair.after.file->path;
-    rows.push_back(row);
+  for (const Pair& pair : pairs) {
+    std::map<std::string_view, Growth> places;
+    const auto add = [&](const Device& device, std::int64_t Growth::*side, std::int64_t sign) {
+      for (const PlaceMemory& place : device.memory->places) {
+        Growth& row = places.try_emplace(place.place, Growth{pair, place.place}).first->second;
+        add_to(row.*side, place.at_end);
+        add_to(row.peak_difference, sign * place.at_peak);
+      }
+    };
+    add(pair.before, &Growth::at_start, -1);
+    add(pair.after, &Growth::at_end, 1);
+    for (const auto& [place, row] : places)
+      if (row.difference() != 0 || row.peak_difference != 0) rows.push_back(row);
   }
-  return rows;
-}
-
-std::vector<Growth> all_growth(const std::vector<Pair>& pairs) {
-  std::vector<Growth> rows;
-  for (const Pair& pair : pairs)
-    for (Growth& row : growth_of(pair)) rows.push_back(std::move(row));
   std::ranges::stable_sort(rows, std::greater(), [](const Growth& row) {
     return std::pair{row.difference(), row.peak_difference};
   });
@@ -354,15 +329,15 @@ Table growth_table(const std::vector<Growth>& rows) {
   using enum ColumnKind;
   using enum Readers;
   const ColumnsOf<Growth> columns{
-      {"rank", "Rank", count, &Growth::rank},
-      {"device", "Device", text, &Growth::device},
-      {"before_bytes", "Before", bytes, &Growth::before},
-      {"after_bytes", "After", bytes, &Growth::after},
+      {"rank", "Rank", count, path(&Growth::after, &Device::rank)},
+      {"device", "Device", text, path(&Growth::after, &Device::name)},
+      {"before_bytes", "Before", bytes, &Growth::at_start},
+      {"after_bytes", "After", bytes, &Growth::at_end},
       {"difference_bytes", "Difference", bytes, &Growth::difference},
       {"peak_difference_bytes", "At peak", bytes, some, &Growth::peak_difference},
       {"place", "Place", text, &Growth::place},
-      {"before_file", "Before in", text, programs, &Growth::before_file},
-      {"after_file", "After in", text, programs, &Growth::after_file},
+      {"before_file", "Before in", text, programs, [](auto& of) { return of.before.file->path; }},
+      {"after_file", "After in", text, programs, [](auto& of) { return of.after.file->path; }},
   };
   return make_table(rows, columns);
 }
@@ -370,13 +345,12 @@ Table growth_table(const std::vector<Growth>& rows) {
 // --- the verdict
 
 std::string holders_at_end(const Device& device) {
-  std::vector<const PlaceMemory*> places;
-  for (const PlaceMemory& place : device.memory->places) places.push_back(&place);
+  std::vector<PlaceMemory> places = device.memory->places;
   std::ranges::stable_sort(places, std::greater(), &PlaceMemory::at_end);
   std::vector<std::string> words;
-  for (const PlaceMemory* const place : places)
-    if (words.size() < kHoldersNamed && place->at_end > 0)
-      words.push_back(fmt::format("{} {}", place->place, bytes_words(place->at_end)));
+  for (const PlaceMemory& place : places)
+    if (words.size() < kHoldersNamed && place.at_end > 0)
+      words.push_back(fmt::format("{} {}", place.place, bytes_words(place.at_end)));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -401,8 +375,8 @@ std::string oom_line(const Device& device) {
 std::int64_t median_peak(const Devices& all) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> highest;
   for (const Device& device : all) {
-    std::int64_t& peak = highest[{device.file->rank, device.memory->device}];
-    peak = std::max(peak, device.memory->peak.requested);
+    std::int64_t& peak = highest[{device.rank(), device.memory->device}];
+    peak = std::max(peak, device.peak());
   }
   std::vector<std::int64_t> peaks;
   for (const auto& [key, peak] : highest) peaks.push_back(peak);
@@ -410,21 +384,18 @@ std::int64_t median_peak(const Devices& all) {
 }
 
 std::string peak_line(const Devices& all) {
-  const Device& worst = *std::ranges::max_element(
-      all, {}, [](const Device& device) { return device.memory->peak.requested; });
+  const Device& worst = *std::ranges::max_element(all, {}, &Device::peak);
   const MemoryAnswer& memory = *worst.memory;
-  std::string line =
-      fmt::format("{} peaks at {}", worst.words(), bytes_words(memory.peak.requested));
+  const std::int64_t peak = worst.peak();
+  std::string line = fmt::format("{} peaks at {}", worst.words(), bytes_words(peak));
   if (memory.peak_step) line += fmt::format(" in step {}", *memory.peak_step);
-  if (const std::int64_t median = median_peak(all);
-      median > 0 && memory.peak.requested - median > median / 100)
-    line +=
-        fmt::format(", {} above the median", percent_words(memory.peak.requested - median, median));
+  if (const std::int64_t median = median_peak(all); median > 0 && peak - median > median / 100)
+    line += fmt::format(", {} above the median", percent_words(peak - median, median));
   if (!memory.places.empty() && memory.places.front().at_peak > 0)
     line += fmt::format("; {} holds {} of it", memory.places.front().place,
-                        percent_words(memory.places.front().at_peak, memory.peak.requested));
+                        percent_words(memory.places.front().at_peak, peak));
   for (const MemoryLeak& leak : memory.leaks)
-    if (leak.bytes_per_step > memory.peak.requested / kSmallestLeak) {
+    if (leak.bytes_per_step > peak / kSmallestLeak) {
       line += fmt::format("; {} keeps {} a step", leak.place, bytes_words(leak.bytes_per_step));
       break;
     }
@@ -440,29 +411,26 @@ void add_verdict(const Devices& all, const Devices& devices, const std::vector<G
   report.headline.push_back(peak_line(all));
   if (!growth.empty() && growth.front().difference() > 0)
     report.headline.push_back(
-        fmt::format("Rank {}: {} has {} more at {} in the second snapshot than in the first.",
-                    growth.front().rank, growth.front().device,
-                    bytes_words(growth.front().difference()), growth.front().place));
+        fmt::format("{} has {} more at {} in the second snapshot than in the first.",
+                    growth.front().after.words(), bytes_words(growth.front().difference()),
+                    growth.front().place));
 }
 
 // --- notes
 
 void add_snapshot_notes(const MemoryFiles& files, Report& report) {
   RankNotes notes;
-  std::vector<const SnapshotFile*> sorted;
-  for (const SnapshotFile& file : files.snapshots) sorted.push_back(&file);
-  std::ranges::stable_sort(sorted, {}, &SnapshotFile::rank);
-  for (const SnapshotFile* const file : sorted)
-    for (const MemoryAnswer& memory : file->devices) {
-      if (memory.entries == 0)
-        notes.add(file->rank,
-                  "no history: torch.cuda.memory._record_memory_history() was not on, so the peak "
-                  "is what was there at the end");
-      else if (!memory.is_complete && memory.contradictions == 0)
-        notes.add(file->rank,
-                  "memory was allocated before the history, so the peak of the run may be higher, "
-                  "and only what was never freed has a place");
-    }
+  Devices by_rank = devices_of(files);
+  std::ranges::stable_sort(by_rank, {}, &Device::rank);
+  for (const Device& device : by_rank)
+    if (device.memory->entries == 0)
+      notes.add(device.rank(),
+                "no history: torch.cuda.memory._record_memory_history() was not on, so the peak is "
+                "what was there at the end");
+    else if (!device.memory->is_complete && device.memory->contradictions == 0)
+      notes.add(device.rank(),
+                "memory was allocated before the history, so the peak of the run may be higher, "
+                "and only what was never freed has a place");
   notes.append_to(report);
   const auto say = [&](const SnapshotFile& file, std::uint64_t number, std::string_view noun,
                        std::string_view what) {
@@ -487,9 +455,10 @@ void add_snapshot_notes(const MemoryFiles& files, Report& report) {
 }  // namespace
 
 void add_memory_files(const MemoryFiles& files, const MemoryFileOptions& options, Report& report) {
-  const Devices all = sorted_devices(files);
+  const Devices found = devices_of(files);
+  const Devices all = sorted_devices(found);
   const Devices shown = shown_devices(all);
-  const std::vector<Growth> growth = all_growth(pairs_of(files, options));
+  const std::vector<Growth> growth = growth_of(pairs_of(found, options));
   add_verdict(all, shown, growth, report);
   const auto add = [&](const char* key, const char* title, Table table, std::size_t rows) {
     report.tables.push_back({key, title, std::move(table), false, "", rows});

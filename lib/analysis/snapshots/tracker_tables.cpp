@@ -9,138 +9,130 @@
 namespace traceloom {
 namespace {
 
-struct KindRow {
-  std::int64_t rank = 0;
-  std::string device;
-  std::string kind;
-  std::int64_t peak = 0;
-  std::int64_t total = 0;
-  Spread spread;
+// A TrackedKind names one kind of tensor in a row of a report.
+struct TrackedKind {
+  const RankedReport* of = nullptr;
+  const TrackerRow* row = nullptr;
+  std::string_view kind = {};
+  Spread spread = {};
+
+  std::int64_t rank() const { return of->rank; }
+  std::string_view device() const { return row->device; }
+  std::int64_t bytes() const { return bytes_of(*of, *row, kind); }
+  std::int64_t total() const { return bytes_of(*of, *row, kTotalKind); }
 };
+using TrackedKinds = std::vector<TrackedKind>;
+
+// Rows of GPUs that have a key in common get the spread of `bytes` over them.
+template <typename KeyOf>
+void add_spreads(TrackedKinds& rows, KeyOf key_of, std::int64_t (TrackedKind::*bytes)() const) {
+  std::map<decltype(key_of(rows.front())), Spread> spreads;
+  for (const TrackedKind& row : rows)
+    if (row.device() != "cpu") spreads[key_of(row)].add((row.*bytes)(), row.rank());
+  for (TrackedKind& row : rows)
+    if (row.device() != "cpu") row.spread = spreads[key_of(row)];
+}
+
+bool have_spreads(const TrackedKinds& rows) {
+  return std::ranges::any_of(rows, [](const TrackedKind& row) { return row.spread.ranks > 1; });
+}
 
 // The first table of a tracker is its last peak, the same in all reports of a rank: of those that
 // differ the highest counts.
-std::vector<KindRow> kind_rows(const MemoryFiles& files) {
-  using Key = std::pair<std::int64_t, std::string>;
-  std::map<Key, std::pair<const TrackerReport*, const TrackerRow*>> peaks;
+TrackedKinds kind_rows(const MemoryFiles& files) {
+  std::map<std::pair<std::int64_t, std::string_view>, TrackedKind> peaks;
   for (const RankedReport& one : files.reports)
     for (const TrackerRow& row : one.peak) {
-      auto& best = peaks[{one.rank, row.device}];
-      if (best.first == nullptr ||
-          bytes_of(one, row, kTotalKind) > bytes_of(*best.first, *best.second, kTotalKind))
-        best = {&one, &row};
+      const TrackedKind now{&one, &row};
+      TrackedKind& best = peaks.try_emplace({one.rank, row.device}, now).first->second;
+      if (now.total() > best.total()) best = now;
     }
-  std::vector<KindRow> rows;
-  std::map<std::string, Spread> spreads;
-  for (const auto& [key, best] : peaks) {
-    const std::int64_t total = bytes_of(*best.first, *best.second, kTotalKind);
-    for (const std::string& kind : best.first->kinds) {
-      const std::int64_t bytes = bytes_of(*best.first, *best.second, kind);
-      if (kind == kTotalKind || bytes == 0) continue;
-      rows.push_back({key.first, key.second, kind, bytes, total, {}});
-      if (key.second != "cpu") spreads[kind].add(bytes, key.first);
-    }
-  }
-  for (KindRow& row : rows)
-    if (row.device != "cpu") row.spread = spreads[row.kind];
-  std::ranges::stable_sort(rows, std::greater(), [](const KindRow& row) {
-    return std::pair{row.total, row.peak};
+  TrackedKinds rows;
+  for (const auto& [key, best] : peaks)
+    for (const std::string& kind : best.of->kinds)
+      if (const TrackedKind row{best.of, best.row, kind}; kind != kTotalKind && row.bytes() != 0)
+        rows.push_back(row);
+  add_spreads(
+      rows, [](const TrackedKind& row) { return row.kind; }, &TrackedKind::bytes);
+  std::ranges::stable_sort(rows, std::greater(), [](const TrackedKind& row) {
+    return std::pair{row.total(), row.bytes()};
   });
   return rows;
 }
 
-Table kind_table(const std::vector<KindRow>& rows) {
+Table kind_table(const TrackedKinds& rows) {
   using enum ColumnKind;
   using enum Readers;
-  const bool are_several =
-      std::ranges::any_of(rows, [](const KindRow& row) { return row.spread.ranks > 1; });
-  const ColumnsOf<KindRow> columns{
-      {"rank", "Rank", count, &KindRow::rank},
-      {"device", "Device", text, &KindRow::device},
-      {"share", "Share", share, share_of(&KindRow::peak, &KindRow::total)},
-      {"peak_bytes", "At peak", bytes, &KindRow::peak},
-      {"least_bytes", "Least", bytes, some, are_several, path(&KindRow::spread, &Spread::least)},
-      {"most_bytes", "Most", bytes, some, are_several, path(&KindRow::spread, &Spread::most)},
-      {"most_rank", "Of rank", count, some, are_several,
-       path(&KindRow::spread, &Spread::most_rank)},
-      {"kind", "Kind", text, &KindRow::kind},
+  using Row = TrackedKind;
+  const bool are_several = have_spreads(rows);
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"device", "Device", text, &Row::device},
+      {"share", "Share", share, share_of(&Row::bytes, &Row::total)},
+      {"peak_bytes", "At peak", bytes, &Row::bytes},
+      {"least_bytes", "Least", bytes, some, are_several, path(&Row::spread, &Spread::least)},
+      {"most_bytes", "Most", bytes, some, are_several, path(&Row::spread, &Spread::most)},
+      {"most_rank", "Of rank", count, some, are_several, path(&Row::spread, &Spread::most_rank)},
+      {"kind", "Kind", text, &Row::kind},
   };
   return make_table(rows, columns);
 }
 
-// The highest state of a module on a device, of those that are peaks if there are some.
-struct ModuleRow {
-  const RankedReport* of = nullptr;
-  const TrackerRow* row = nullptr;
-  Spread spread;
-
-  std::int64_t total() const { return bytes_of(*of, *row, kTotalKind); }
-  std::string_view largest() const {
-    std::string_view kind;
-    for (const std::string& one : of->kinds)
-      if (one != kTotalKind &&
-          (kind.empty() || bytes_of(*of, *row, one) > bytes_of(*of, *row, kind)))
-        kind = one;
-    return kind;
-  }
-};
-
-std::vector<ModuleRow> module_rows(const MemoryFiles& files) {
-  std::vector<ModuleRow> rows;
-  using Key = std::tuple<std::string_view, std::string_view, std::int64_t>;
-  std::map<Key, Spread> spreads;
-  const auto key_of = [](const ModuleRow& row) {
-    return Key(row.row->module, row.of->function, row.of->iteration);
-  };
+// Returns the highest state of each module on a device, of those that are peaks if there are some,
+// with its largest kind.
+TrackedKinds module_rows(const MemoryFiles& files) {
+  TrackedKinds rows;
+  std::map<const RankedReport*, std::int64_t> highest;
   for (const RankedReport& one : files.reports) {
     std::map<std::pair<std::string_view, std::string_view>, std::size_t> places;
     for (const TrackerRow& row : one.modules) {
-      const auto [at, is_new] = places.emplace(
-          std::pair<std::string_view, std::string_view>{row.module, row.device}, rows.size());
-      if (is_new) rows.push_back({&one, &row, {}});
-      ModuleRow& best = rows[at->second];
-      const auto weight = [&](const TrackerRow& of) {
-        return std::pair{of.is_peak(), bytes_of(one, of, kTotalKind)};
+      const TrackedKind now{&one, &row};
+      const auto [at, is_new] = places.try_emplace({row.module, row.device}, rows.size());
+      if (is_new) rows.push_back(now);
+      const auto weight = [](const TrackedKind& of) {
+        return std::pair{of.row->is_peak(), of.total()};
       };
-      if (weight(row) > weight(*best.row)) best.row = &row;
+      if (weight(now) > weight(rows[at->second])) rows[at->second] = now;
     }
   }
-  for (const ModuleRow& row : rows)
-    if (row.row->device != "cpu") spreads[key_of(row)].add(row.total(), row.of->rank);
-  for (ModuleRow& row : rows)
-    if (row.row->device != "cpu") row.spread = spreads[key_of(row)];
-  std::map<const RankedReport*, std::int64_t> highest;
-  for (const ModuleRow& row : rows) highest[row.of] = std::max(highest[row.of], row.total());
+  for (TrackedKind& row : rows) {
+    highest[row.of] = std::max(highest[row.of], row.total());
+    for (const std::string& kind : row.of->kinds)
+      if (kind != kTotalKind &&
+          (row.kind.empty() || bytes_of(*row.of, *row.row, kind) > row.bytes()))
+        row.kind = kind;
+  }
+  const auto key_of = [](const TrackedKind& row) {
+    return std::tuple(std::string_view(row.row->module), std::string_view(row.of->function),
+                      row.of->iteration);
+  };
+  add_spreads(rows, key_of, &TrackedKind::total);
   std::ranges::stable_sort(rows, std::greater(),
-                           [&](const ModuleRow& row) { return highest[row.of]; });
+                           [&](const TrackedKind& row) { return highest[row.of]; });
   return rows;
 }
 
-Table module_table(const std::vector<ModuleRow>& rows) {
+Table module_table(const TrackedKinds& rows) {
   using enum ColumnKind;
   using enum Readers;
-  const bool are_several =
-      std::ranges::any_of(rows, [](const ModuleRow& row) { return row.spread.ranks > 1; });
-  const ColumnsOf<ModuleRow> columns{
-      {"rank", "Rank", count, [](auto& of) { return of.of->rank; }},
-      {"device", "Device", text, [](auto& of) { return of.row->device; }},
+  using Row = TrackedKind;
+  const bool are_several = have_spreads(rows);
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"device", "Device", text, &Row::device},
       {"function", "Function", text, some, [](auto& of) { return of.of->function; }},
       {"iteration", "Iter", count, some, [](auto& of) { return of.of->iteration; }},
       {"state", "State", text, [](auto& of) { return of.row->state; }},
       {"call", "Call", count, programs, [](auto& of) { return of.row->call; }},
-      {"total_bytes", "Total", bytes, &ModuleRow::total},
-      {"least_bytes", "Least", bytes, some, are_several, path(&ModuleRow::spread, &Spread::least)},
-      {"most_bytes", "Most", bytes, some, are_several, path(&ModuleRow::spread, &Spread::most)},
-      {"most_rank", "Of rank", count, some, are_several,
-       path(&ModuleRow::spread, &Spread::most_rank)},
-      {"largest_kind", "Largest", text, most, &ModuleRow::largest},
-      {"largest_bytes", "Bytes", bytes, most,
-       [](auto& of) { return bytes_of(*of.of, *of.row, of.largest()); }},
+      {"total_bytes", "Total", bytes, &Row::total},
+      {"least_bytes", "Least", bytes, some, are_several, path(&Row::spread, &Spread::least)},
+      {"most_bytes", "Most", bytes, some, are_several, path(&Row::spread, &Spread::most)},
+      {"most_rank", "Of rank", count, some, are_several, path(&Row::spread, &Spread::most_rank)},
+      {"largest_kind", "Largest", text, most, &Row::kind},
+      {"largest_bytes", "Bytes", bytes, most, &Row::bytes},
       {"module", "Module", text, [](auto& of) { return of.row->module; }},
   };
-  Table table = empty_table(columns);
-  for (const ModuleRow& row : rows) add_row(table, columns, row);
-  return table;
+  return make_table(rows, columns);
 }
 
 // Programs get all states of all modules, with each kind.
@@ -164,17 +156,16 @@ std::string module_states_json(const MemoryFiles& files) {
 }
 
 void add_reports(const MemoryFiles& files, Report& report) {
-  const std::vector<KindRow> kinds = kind_rows(files);
-  const std::vector<ModuleRow> modules = module_rows(files);
+  const TrackedKinds kinds = kind_rows(files);
   if (!kinds.empty())
-    report.headline.push_back(
-        fmt::format("Rank {}: {} peaks at {} in the tracker's last peak; {} holds {} of it.",
-                    kinds.front().rank, kinds.front().device, bytes_words(kinds.front().total),
-                    kinds.front().kind, percent_words(kinds.front().peak, kinds.front().total)));
+    report.headline.push_back(fmt::format(
+        "Rank {}: {} peaks at {} in the tracker's last peak; {} holds {} of it.",
+        kinds.front().rank(), kinds.front().device(), bytes_words(kinds.front().total()),
+        kinds.front().kind, percent_words(kinds.front().bytes(), kinds.front().total())));
   report.tables.push_back({"kinds", "By kind of tensor, at the tracker's last peak",
                            kind_table(kinds), false, "", kRowsForPeople});
   report.tables.push_back({"modules", "The highest state of each module in its iteration",
-                           module_table(modules), false, "", kRowsForPeople});
+                           module_table(module_rows(files)), false, "", kRowsForPeople});
   report.values.emplace_back("module_states", module_states_json(files));
   for (const RankedReport& one : files.reports) {
     const std::string what =
@@ -196,14 +187,15 @@ void add_reports(const MemoryFiles& files, Report& report) {
 Table timeline_table(const MemoryFiles& files) {
   using enum ColumnKind;
   using enum Readers;
-  const ColumnsOf<RankedTimeline> columns{
-      {"rank", "Rank", count, &RankedTimeline::rank},
-      {"peak_bytes", "Peak", bytes, &RankedTimeline::peak},
-      {"peak_at_ns", "Peak at", count, programs, &RankedTimeline::peak_at_ns},
-      {"end_bytes", "End", bytes, most, &RankedTimeline::end},
-      {"rows", "Rows", count, some, &RankedTimeline::rows},
-      {"left_out", "Left out", count, programs, &RankedTimeline::left_out},
-      {"file", "File", text, some, &RankedTimeline::path},
+  using Row = RankedTimeline;
+  const ColumnsOf<Row> columns{
+      {"rank", "Rank", count, &Row::rank},
+      {"peak_bytes", "Peak", bytes, &Row::peak},
+      {"peak_at_ns", "Peak at", count, programs, &Row::peak_at_ns},
+      {"end_bytes", "End", bytes, most, &Row::end},
+      {"rows", "Rows", count, some, &Row::rows},
+      {"left_out", "Left out", count, programs, &Row::left_out},
+      {"file", "File", text, some, &Row::path},
   };
   return make_table(files.timelines, columns);
 }
