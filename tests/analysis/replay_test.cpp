@@ -1,5 +1,6 @@
 // The replay of a job: what a repair would gain is what the same job takes when it is simulated
 // with that repair.
+#include "analysis/job/job_reports.h"
 #include "analysis/replay/what_if.h"
 #include "analysis/verdict/verdict.h"
 #include "support/long_times.h"
@@ -168,6 +169,16 @@ TEST_CASE("what-if: says what it lacks") {
         "a rank has work on more than 1000 streams");
   CHECK(find_what_if(read_texts({{"rank0.json", long_trace()}}), {}).refusal ==
         "the work of all ranks takes more than 73 years, so that its times do not add up");
+}
+
+TEST_CASE("what-if: nothing is known of communication that there is none of") {
+  const SimulatedJob job{.ranks = 1, .steps = 3, .program = [](int, int) -> Program {
+                           return {{"kernel", "gemm", 30}};
+                         }};
+  CHECK_FALSE(what_if(job).coverage.has_value());
+  const Report report = replay_report(read_texts(job.files()), {});
+  CHECK(report.notes.at(0).ends_with("; nobody communicates in it"));
+  CHECK(report.values.at(0).second.find(R"("coverage":null)") != std::string::npos);
 }
 
 TEST_CASE("what-if: partners that are missing in a step that is left out take no answer away") {

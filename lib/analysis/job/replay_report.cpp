@@ -107,10 +107,12 @@ Report replay_report(const Run& run, const WhatIfRequest& request) {
   }
   report.tables.push_back({"path", "The longest way through a mean step", path_table(found)});
   report.notes.push_back(
-      fmt::format("replayed {}: {} a step, recorded {}; the ranks of {:.1f} % of the time in "
-                  "communication are known",
-                  count_of(found.steps, "step"), format_duration(found.replayed_ns),
-                  format_duration(found.step_ns), 100 * found.coverage));
+      fmt::format("replayed {}: {} a step, recorded {}; {}", count_of(found.steps, "step"),
+                  format_duration(found.replayed_ns), format_duration(found.step_ns),
+                  found.coverage ? fmt::format("the ranks of {:.1f} % of the time in communication "
+                                               "are known",
+                                               100 * *found.coverage)
+                                 : "nobody communicates in it"));
   if (ratio(found.unexplained_ns, found.step_ns) >= kWorthNaming)
     report.notes.push_back(
         fmt::format("{} a step and rank in front of device work have no known reason, and stay as "

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,8 @@ struct WhatIf {
   std::int64_t step_ns = 0;      // mean step, as recorded
   std::int64_t replayed_ns = 0;  // mean step of the replay without repairs
   double launches_share = 1;     // JobWork::launches_share()
-  double coverage = 1;           // part of time in communication with all its ranks
+  // The part of the time in communication with all its ranks; none where nobody communicates.
+  std::optional<double> coverage;
   // Time a step and rank in front of device work for which no reason is known. It stays as it is in
   // the replay, so that gains are too small if it is much.
   std::int64_t unexplained_ns = 0;

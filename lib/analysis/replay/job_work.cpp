@@ -293,8 +293,9 @@ double JobWork::launches_share() const {
   return ratio(static_cast<std::int64_t>(launched), static_cast<std::int64_t>(pieces));
 }
 
-double JobWork::coverage() const {
-  return communication_ns == 0 ? 1 : ratio(known_ns, communication_ns);
+std::optional<double> JobWork::coverage() const {
+  if (communication_ns == 0) return std::nullopt;
+  return ratio(known_ns, communication_ns);
 }
 
 std::string find_refusal(const Run& run, const JobWork& job) {
@@ -320,11 +321,11 @@ std::string find_refusal(const Run& run, const JobWork& job) {
   if (!left.empty())
     return fmt::format("{} {} left out by --rank, so what the others wait for is not known",
                        ranks_words(left, RankStyle::sentence), plural(left.size(), "is", "are"));
-  if (job.coverage() < kLeastCoverage)
+  if (const double known = job.coverage().value_or(1); known < kLeastCoverage)
     return fmt::format(
         "the partners of {:.1f} % of the time in communication are not known (most "
         "of it in '{}'), so that waiting would be taken for work",
-        100 * (1 - job.coverage()), job.unknown.front().first);
+        100 * (1 - known), job.unknown.front().first);
   if (const RunFile* const file = run.file_with_set_clock())
     return std::string(file->clock_problems.explanation(Problem::clock_conflict));
   if (!run.common_clock)

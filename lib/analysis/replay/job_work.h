@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -107,8 +108,8 @@ struct JobWork {
   // The part of the pieces whose launch is known. Without launches nothing tells what the host, and
   // a wait for data, holds up.
   double launches_share() const;
-  // The part of time in communication with all its ranks; 1 without communication.
-  double coverage() const;
+  // The part of time in communication with all its ranks; none where nobody communicates.
+  std::optional<double> coverage() const;
 };
 
 inline constexpr double kLeastCoverage = 0.98;
