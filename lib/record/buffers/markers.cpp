@@ -187,9 +187,10 @@ void traceloom_finish(traceloom_marker* marker) {
                                         "finish() without start() in this thread does nothing");
     return;
   }
-  const OpenSpan span = *found;
+  // A copy of the whole span is a load of 16 bytes, which waits 5 ns for two stores of 8.
+  const traceloom_span span{found->begin_ticks, found->position};
   open.erase(std::next(found).base());
-  end(span);
+  traceloom_end(marker, span);
 }
 
 traceloom_counter* traceloom_counter_new(const char* name, const char* categories,
