@@ -1,5 +1,6 @@
 #include "analysis/coarse/time_line.h"
 
+#include "base/units.h"
 #include "per_rank/per_rank.h"
 
 #include <fmt/format.h>
