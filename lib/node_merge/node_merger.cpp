@@ -46,7 +46,7 @@ constexpr std::chrono::milliseconds kPatienceAtExit{5'000};
 // the traces.
 NodeMergeOptions settled(NodeMergeOptions options, const record::SessionOptions& session) {
   if (options.run_name.empty()) options.run_name = record::default_run_name();
-  record::RunIdentity run = identity_of(session);
+  record::RunIdentity run = session.run();
   run.run_name = options.run_name;
   options.folder = options.folder.empty() ? std::string(session.folder)
                                           : record::NameTemplate(options.folder).expand(run);
@@ -55,16 +55,17 @@ NodeMergeOptions settled(NodeMergeOptions options, const record::SessionOptions&
 
 // Fills in the place of the process. If nothing says how many processes its node has, it is alone
 // there.
-record::SessionOptions settled(record::SessionOptions session) {
+record::SessionOptions settled(const traceloom_options* given) {
+  record::SessionOptions session(given);
   const bool is_told = session.local_world_size != record::kFromEnvironment;
-  session = record::settled_options(std::move(session));
+  session.settle();
   if (!is_told && session.local_world_size == 0) session.local_world_size = session.local_rank + 1;
   return session;
 }
 
-void check_merge(const NodeMergeOptions& options, const record::SessionOptions& given) {
+// `session` must be settled().
+void check_merge(const NodeMergeOptions& options, const record::SessionOptions& session) {
   constexpr int kBestLevel = 9;
-  const record::SessionOptions session = settled(given);
   if (options.gzip_level < 0 || options.gzip_level > kBestLevel)
     throw std::invalid_argument(
         fmt::format("gzip_level {} is not from 0 to {}", options.gzip_level, kBestLevel));
@@ -95,7 +96,7 @@ class NodeTrace {
   NodeTrace(const NodeMergeOptions& options, const record::SessionOptions& session)
       : options_(options),
         path_((fs::path(options.folder) / options.file_name).string()),
-        run_{options.run_name, identity_of(session).place},
+        run_{options.run_name, session.run().place},
         overwrite_(session.overwrite != 0) {}
 
   // A name without a place of the training in it ({batch}) is that of one trace for all cycles.
@@ -389,38 +390,44 @@ class Node {
   std::thread thread_;
 };
 
+}  // namespace traceloom
+
+// A program may close the session after the merger, so it is never freed.
+struct traceloom_node_merger : traceloom::Node {
+  using Node::Node;
+};
+
+namespace traceloom {
 namespace {
 
-// The mergers of this process that the program has not closed. The exit closes them: a merge must
+// The mergers of this process. The exit closes those that the program has not closed: a merge must
 // not go on while the objects it uses are destroyed.
-struct OpenNodes {
-  static OpenNodes& instance() {
-    static OpenNodes& all = *new OpenNodes;  // never destroyed
+struct Mergers {
+  static Mergers& instance() {
+    static Mergers& all = *new Mergers;  // never destroyed
     return all;
   }
 
-  void add(const std::shared_ptr<Node>& node) {
+  traceloom_node_merger* add(std::unique_ptr<traceloom_node_merger> merger) {
     static const bool installed = std::atexit(close_all) == 0;
     static_cast<void>(installed);
     const std::lock_guard lock(mutex);
-    std::erase_if(nodes, [](const std::weak_ptr<Node>& gone) { return gone.expired(); });
-    nodes.push_back(node);
+    return list.emplace_back(std::move(merger)).get();
   }
 
   static void close_all() {
-    std::vector<std::shared_ptr<Node>> open;
+    std::vector<Node*> open;
     // In the child of a fork() nobody may be left to give up the lock.
     if (std::unique_lock lock(instance().mutex, std::try_to_lock); lock)
-      for (const std::weak_ptr<Node>& each : instance().nodes)
-        if (std::shared_ptr<Node> node = each.lock(); node && node->is_open())
-          open.push_back(std::move(node));
+      for (const auto& merger : instance().list)
+        if (merger->is_open()) open.push_back(merger.get());
     if (open.empty()) return;
     traceloom_close_open_session();  // its last cycle has to be merged, too
-    for (const std::shared_ptr<Node>& node : open) node->close(kPatienceAtExit);
+    for (Node* const node : open) node->close(kPatienceAtExit);
   }
 
   std::mutex mutex;
-  std::vector<std::weak_ptr<Node>> nodes;
+  std::vector<std::unique_ptr<traceloom_node_merger>> list;
 };
 
 NodeMergeOptions merge_options_of(const traceloom_node_merge_options& given) {
@@ -450,24 +457,11 @@ NodeMergeOptions merge_options_of(const traceloom_node_merge_options& given) {
 using namespace traceloom;
 using namespace traceloom::record;
 
-// The argument of the callback in a session's options. A program may close the session after the
-// merger, so it is never freed.
-struct traceloom_node_merger {
-  std::shared_ptr<Node> node;
-};
-
 namespace {
-
-traceloom_node_merger& new_merger(std::shared_ptr<Node> node) {
-  static std::mutex mutex;
-  static auto& mergers = *new std::deque<traceloom_node_merger>;  // some are used at exit
-  const std::lock_guard lock(mutex);
-  return mergers.emplace_back(traceloom_node_merger{std::move(node)});
-}
 
 // If this throws, the session reports it.
 void note_saved(void* arg, const traceloom_saved_trace* trace) {
-  static_cast<traceloom_node_merger*>(arg)->node->note(saved_trace_of(*trace));
+  static_cast<traceloom_node_merger*>(arg)->note(saved_trace_of(*trace));
 }
 
 // Throws std::invalid_argument if one of them is missing.
@@ -482,7 +476,7 @@ int traceloom_node_merge_check(const traceloom_node_merge_options* options,
                                const traceloom_options* session) {
   return guarded([&] {
     check_given(options, session);
-    check_merge(merge_options_of(*options), SessionOptions(session));
+    check_merge(merge_options_of(*options), settled(session));
   });
 }
 
@@ -494,26 +488,24 @@ traceloom_node_merger* traceloom_node_merger_open(const traceloom_node_merge_opt
     if (session->size < offsetof(traceloom_options, note_saved_arg) + sizeof(void*))
       throw std::invalid_argument(
           "traceloom_options has no note_saved: compile with the traceloom.h of this library");
-    const SessionOptions given(session);
     const NodeMergeOptions merge = merge_options_of(*options);
-    check_merge(merge, given);
-    const SessionOptions own = settled(given);
-    auto node = std::make_shared<Node>(settled(merge, own), own);
-    OpenNodes::instance().add(node);
-    traceloom_node_merger& merger = new_merger(std::move(node));
+    const SessionOptions own = settled(session);
+    check_merge(merge, own);
+    traceloom_node_merger* const merger =
+        Mergers::instance().add(std::make_unique<traceloom_node_merger>(settled(merge, own), own));
     session->note_saved = note_saved;
-    session->note_saved_arg = &merger;
-    return &merger;
+    session->note_saved_arg = merger;
+    return merger;
   });
 }
 
 int traceloom_node_merger_close(traceloom_node_merger* merger) {
-  return with(merger, [](const traceloom_node_merger& own) {
-    if (!own.node->is_of_this_process()) return;
-    if (own.node->is_calling())
+  return with(merger, [](traceloom_node_merger& own) {
+    if (!own.is_of_this_process()) return;
+    if (own.is_calling())
       throw std::logic_error(
           "traceloom_node_merger_close() was called in on_merged, which would wait for itself; the "
           "merger is still open");
-    own.node->close();
+    own.close();
   });
 }

@@ -117,10 +117,12 @@ class NodeMerger {
   NodeMerger(NodeMergeOptions options, record::Options& session)
       : options_(std::make_unique<detail::MergeOptionsForC>(std::move(options))) {
     record::detail::OptionsForC for_c(session);
-    detail::check(options_->get(), &for_c.get());
     traceloom_options& all = for_c.get();
     merger_ = traceloom_node_merger_open(options_->get(), &all);
-    if (merger_ == nullptr) record::detail::fail();
+    if (merger_ == nullptr) {
+      detail::check(options_->get(), &all);
+      record::detail::fail();
+    }
     session.note_saved = all.note_saved;
     session.note_saved_arg = all.note_saved_arg;
   }

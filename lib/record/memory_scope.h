@@ -41,7 +41,7 @@ struct MemoryStatsOptions {
   std::string path = {};  // "": no file
   bool overwrite = false;
   std::int64_t rank = 0;
-  // Each scope records the iterations after the first `warmup_iterations`, up to number
+  // A scope records its iterations after the first `warmup_iterations`, up to number
   // `max_iterations` (counted from 1; -1: all). The first iteration allocates what later ones use
   // again. MemProfiler records one.
   std::int64_t warmup_iterations = 1;

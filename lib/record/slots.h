@@ -103,7 +103,7 @@ static_assert(sizeof(ChunkHeader) == 64);
 
 }  // namespace traceloom::record::detail
 
-// What begin() and end() read. NOLINTBEGIN(readability-identifier-naming)
+// begin() and end() read these. NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 // Stands for a marker that has not been registered, or could not be.
 extern TRACELOOM_API traceloom_marker traceloom_unregistered;
@@ -162,7 +162,8 @@ inline bool end_inline(Site* site, std::uint64_t begin_ticks, std::uint64_t at) 
   return true;
 }
 
-// By value, gcc 12 warns where a Scope is in a std::optional: the span may be uninitialized.
+// It takes a reference because gcc 12 warns of a copy where a Scope is in a std::optional: the span
+// may be uninitialized.
 inline void end(const OpenSpan& span) noexcept {
   if (!end_inline(span.site, span.begin_ticks, span.position))
     traceloom_end(span.site, {span.begin_ticks, span.position});

@@ -43,7 +43,9 @@ void set_all(const LauncherVariables& variables) {
 constexpr char kFolder[] = "{run_name}/{world_size}ranks/node{node_rank}";
 
 SessionOptions settled_from(const Options& options) {
-  return settled_options(SessionOptions(&detail::OptionsForC(options).get()));
+  SessionOptions settled(&detail::OptionsForC(options).get());
+  settled.settle();
+  return settled;
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ void StatusBoard::save(const SavedTrace& saved, std::optional<TracePart> part) {
     complaint = kept_.add(saved, *part);
   }
   if (complaint) set_error(*complaint);
-  // Each is called whatever the others do: a merge per node must know each trace.
+  // A callback that fails keeps none of the others away: a merge per node must know each trace.
   const auto tell_program = [this](const auto& call) {
     try {
       call();

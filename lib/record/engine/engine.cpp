@@ -81,10 +81,9 @@ std::optional<std::int64_t> rank_in(std::string_view name) {
 // Returns whether the merge per node may write the file meanwhile: that of another node, or that of
 // this node once its first rank has ended.
 bool may_be_merged_meanwhile(const std::string& name, const SessionOptions& options) {
-  const RunIdentity run = identity_of(options);
-  const NameTemplate::Owner owner = NameTemplate(kDefaultMergedName).owner_of(name, run);
+  const NameTemplate::Owner owner = NameTemplate(kDefaultMergedName).owner_of(name, options.run());
   return owner == NameTemplate::Owner::other_rank ||
-         (owner == NameTemplate::Owner::this_rank && run.place.local_rank != 0);
+         (owner == NameTemplate::Owner::this_rank && options.run().place.local_rank != 0);
 }
 
 }  // namespace
@@ -94,9 +93,10 @@ bool Engine::is_of_this_process() const {
 }
 
 Engine::Engine(SessionOptions options, bool& has_met)
-    : options_(settled_options(std::move(options))),
+    : options_(std::move(options)),
       generation_(generation.load()),
       position_(options_.start_position()) {
+  options_.settle();
   install_process_hooks();
   Engine* expected = nullptr;
   if (!current.compare_exchange_strong(expected, this))

@@ -74,16 +74,11 @@ int with_engine(const traceloom_session* session, const Work& work) {
   });
 }
 
-Position position_of(const traceloom_position* given) {
-  return complete(given, traceloom_position TRACELOOM_POSITION_INIT, "traceloom_position");
-}
-
 }  // namespace
 
 int traceloom_place_from_environment(traceloom_options* options) {
   return with(options, [](traceloom_options& own) {
-    traceloom_options all =
-        complete(&own, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options");
+    traceloom_options all = complete(&own);
     const RunPlace place = find_place({});
     all.rank = place.rank;
     all.local_rank = place.local_rank;
@@ -137,15 +132,15 @@ void traceloom_free(traceloom_session* session) {
 }
 
 int traceloom_batch_begin(traceloom_session* session, const traceloom_position* at) {
-  return with_engine(session, [&](Engine& engine) { engine.batch_begin(position_of(at)); });
+  return with_engine(session, [&](Engine& engine) { engine.batch_begin(complete(at)); });
 }
 
 int traceloom_batch_end(traceloom_session* session, const traceloom_position* at) {
-  return with_engine(session, [&](Engine& engine) { engine.batch_end(position_of(at)); });
+  return with_engine(session, [&](Engine& engine) { engine.batch_end(complete(at)); });
 }
 
 int traceloom_set_position(traceloom_session* session, const traceloom_position* at) {
-  return with_engine(session, [&](Engine& engine) { engine.set_position(position_of(at)); });
+  return with_engine(session, [&](Engine& engine) { engine.set_position(complete(at)); });
 }
 
 int traceloom_current_action(const traceloom_session* session) {

@@ -1,6 +1,6 @@
 #include "record/host/host_sampler.h"
 
-#include "record/names/run_place.h"
+#include "record/names/session_place.h"
 #include "record/recorder.h"
 #include "record/support/c_calls.h"
 #include "record/support/process_support.h"
@@ -235,12 +235,8 @@ int traceloom_host_share(traceloom_host_options* options, const traceloom_option
   return guarded([&] {
     traceloom_host_options all = complete(
         options, traceloom_host_options TRACELOOM_HOST_OPTIONS_INIT, "traceloom_host_options");
-    const traceloom_options given =
-        complete(place, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options");
-    RunPlace of_this;
-    of_this.rank = given.rank;
-    of_this.local_rank = given.local_rank;
-    const int first_of_node = known_place(of_this).local_rank <= 0 ? 1 : 0;
+    const RunPlace of_this = known_place(given_place(complete(place)));
+    const int first_of_node = of_this.local_rank <= 0 ? 1 : 0;
     all.cpu = all.memory = all.disk = all.network = all.gpu = first_of_node;
     all.process = 1;
     give_back(all, *options);

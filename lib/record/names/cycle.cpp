@@ -60,9 +60,7 @@ int traceloom_check_cycle(const traceloom_cycle* cycle) {
 int traceloom_cyclic_schedule(void* cycle, const traceloom_position* at) {
   int action = TRACELOOM_SKIP;
   with(static_cast<const traceloom_cycle*>(cycle), [&](const traceloom_cycle& given) {
-    action =
-        action_at(complete_cycle(&given),
-                  complete(at, traceloom_position TRACELOOM_POSITION_INIT, "traceloom_position"));
+    action = action_at(complete_cycle(&given), complete(at));
   });
   return action;
 }

@@ -16,11 +16,6 @@
 namespace traceloom::record {
 namespace {
 
-RunPlace given_place(const traceloom_options& options) {
-  return {options.rank, options.local_rank, options.world_size, options.local_world_size,
-          options.node_rank};
-}
-
 // A program that does not know the size says 0.
 std::int64_t size_or_unknown(std::int64_t size) {
   return size > 0 ? size : kFromEnvironment;
@@ -28,10 +23,6 @@ std::int64_t size_or_unknown(std::int64_t size) {
 
 void check_cycle(const traceloom_cycle* cycle) {
   if (traceloom_check_cycle(cycle) != 0) throw std::invalid_argument(traceloom_last_error());
-}
-
-Position position_in(const traceloom_position* given) {
-  return complete(given, traceloom_position TRACELOOM_POSITION_INIT, "traceloom_position");
 }
 
 // Both languages have the values of an enum in one order.
@@ -43,10 +34,14 @@ void check_enum(const char* name, int value, int most) {
 
 }  // namespace
 
+RunPlace given_place(const traceloom_options& options) {
+  return {options.rank, options.local_rank, options.world_size, options.local_world_size,
+          options.node_rank};
+}
+
 SessionOptions::SessionOptions(const traceloom_options* given)
-    : traceloom_options(
-          complete(given, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options")) {
-  if (start != nullptr && start->size >= sizeof start->size) first_ = position_in(start);
+    : traceloom_options(complete(given)) {
+  if (start != nullptr && start->size >= sizeof start->size) first_ = complete(start);
   folder = keep(folder == nullptr ? "traces" : folder);
   const bool has_name = file_name != nullptr && *file_name != '\0';
   file_name = keep(has_name ? file_name : std::string(kDefaultFileName));
@@ -64,12 +59,23 @@ void SessionOptions::check() {
     handlers_.push_back(std::make_shared<ProgramHandler>(handlers[i], i));
   if (schedule == traceloom_cyclic_schedule && schedule_arg != nullptr)
     check_cycle(static_cast<const traceloom_cycle*>(schedule_arg));
-  static_cast<void>(position_in(start));
+  static_cast<void>(complete(start));
 }
 
-void SessionOptions::settle_names() {
-  run_ = identity_of(*this);
+void SessionOptions::settle() {
+  check();
+  const RunPlace place = known_place(given_place(*this));
+  RunPlace of_names = place;
+  of_names.world_size = size_or_unknown(place.world_size);
+  of_names.local_world_size = size_or_unknown(place.local_world_size);
+  run_ = {default_run_name(), find_place(of_names)};
   name_.emplace(file_name);
+  folder = keep(NameTemplate(folder).expand(run_));
+  rank = std::max<std::int64_t>(place.rank, 0);
+  local_rank = std::max<std::int64_t>(place.local_rank, 0);
+  node_rank = std::max<std::int64_t>(place.node_rank, 0);
+  world_size = std::max<std::int64_t>(place.world_size, 0);
+  local_world_size = std::max<std::int64_t>(place.local_world_size, 0);
 }
 
 Action SessionOptions::action_at(const Position& at) const {
@@ -99,26 +105,6 @@ void tell_saved_trace(const SavedTrace& saved, TellSavedTrace* tell, void* arg) 
   const traceloom_saved_trace trace{sizeof trace, &saved.position, saved.path.c_str(), saved.events,
                                     saved.dropped};
   if (tell != nullptr) tell(arg, &trace);
-}
-
-SessionOptions settled_options(SessionOptions options) {
-  options.check();
-  options.folder = options.keep(NameTemplate(options.folder).expand(identity_of(options)));
-  const RunPlace place = known_place(given_place(options));
-  options.rank = std::max<std::int64_t>(place.rank, 0);
-  options.local_rank = std::max<std::int64_t>(place.local_rank, 0);
-  options.node_rank = std::max<std::int64_t>(place.node_rank, 0);
-  options.world_size = std::max<std::int64_t>(place.world_size, 0);
-  options.local_world_size = std::max<std::int64_t>(place.local_world_size, 0);
-  options.settle_names();
-  return options;
-}
-
-RunIdentity identity_of(const traceloom_options& options) {
-  RunPlace place = known_place(given_place(options));
-  place.world_size = size_or_unknown(place.world_size);
-  place.local_world_size = size_or_unknown(place.local_world_size);
-  return {default_run_name(), find_place(place)};
 }
 
 KeptTraces::KeptTraces(std::int64_t num_traces_to_keep) : most_(num_traces_to_keep) {

@@ -16,35 +16,41 @@
 
 namespace traceloom::record {
 
-// SessionOptions: a program's options, complete, with texts of their own; settled_options() and
-// identity_of() say which process of the run they belong to, from the options or the launcher.
+// SessionOptions: a program's options, complete, with texts of their own; settle() finds out which
+// process of the run they belong to, from the options or the launcher.
 //
-//   const SessionOptions settled = settled_options(SessionOptions(given));
-//   settled.rank;                                 // 3, as RANK, SLURM_PROCID and so on say
-//   settled.folder;                               // "run7/traces"
+//   SessionOptions options(given);
+//   options.settle();
+//   options.rank;                                 // 3, as RANK, SLURM_PROCID and so on say
+//   options.folder;                               // "run7/traces"
 
 // No text is NULL. Functions are the program's, which it may have left out.
 struct SessionOptions : traceloom_options {
   // Throws std::invalid_argument for a struct without a size.
   explicit SessionOptions(const traceloom_options* given);
 
-  // Throws std::invalid_argument for values that no program can mean.
-  void check();
-  // Keeps who this is: the environment is not read again while the program runs, and may change it.
-  void settle_names();
-  // Returns the text, which lives as long as the options and their copies.
-  const char* keep(std::string text) { return texts_->emplace_back(std::move(text)).c_str(); }
+  // Sets rank, world size and node as known_place() has them, or to 0 if nobody says them, and
+  // fills in the placeholders of the folder. The environment is not read again after that: a
+  // program that runs may change it. Throws std::invalid_argument for values that no program can
+  // mean, and as find_place() does.
+  void settle();
   Position start_position() const { return first_; }
-  // Valid after check().
+  // These are valid after settle(). In names, unknown sizes are those of a run that ends with this
+  // rank.
+  const RunIdentity& run() const { return run_; }
   const std::vector<std::shared_ptr<TraceHandler>>& program_handlers() const { return handlers_; }
   Action action_at(const Position& at) const;
   std::function<void()> meeting() const;                         // the barrier, if there is one
   std::function<void(const std::string&)> log_function() const;  // the log, if there is one
-  // Returns the name of a file that ends at this place. Throws what the program throws. Call it
-  // after settle_names().
+  // Returns the name of a file that ends at this place, after settle(). Throws what the program
+  // throws.
   std::string name_at(const Position& at) const;
 
  private:
+  void check();
+  // Returns the text, which lives as long as the options and their copies.
+  const char* keep(std::string text) { return texts_->emplace_back(std::move(text)).c_str(); }
+
   Position first_;  // a copy of what `start` points to
   std::vector<std::shared_ptr<TraceHandler>> handlers_;
   RunIdentity run_;
@@ -52,13 +58,8 @@ struct SessionOptions : traceloom_options {
   std::shared_ptr<std::deque<std::string>> texts_ = std::make_shared<std::deque<std::string>>();
 };
 
-// Returns the options with rank, world size and node as known_place() has them, or 0 if nobody says
-// them, and with a folder without placeholders. Throws std::invalid_argument as check() and
-// find_place() do.
-SessionOptions settled_options(SessionOptions options);
-
-// Returns the identity for names: unknown sizes are those of a run that ends with this rank.
-RunIdentity identity_of(const traceloom_options& options);
+// Returns what the program itself says of its place.
+RunPlace given_place(const traceloom_options& options);
 
 // Does nothing without a function.
 using TellSavedTrace = void(void* arg, const traceloom_saved_trace* trace);

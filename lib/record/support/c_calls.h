@@ -81,6 +81,14 @@ Struct complete(const Struct* given, const Struct& defaults, const char* type) {
   return all;
 }
 
+// The structs that several rooms take.
+inline traceloom_options complete(const traceloom_options* given) {
+  return complete(given, traceloom_options TRACELOOM_OPTIONS_INIT, "traceloom_options");
+}
+inline traceloom_position complete(const traceloom_position* given) {
+  return complete(given, traceloom_position TRACELOOM_POSITION_INIT, "traceloom_position");
+}
+
 // Copies a complete struct to the caller's, without writing past the end of that.
 template <typename Struct>
 void give_back(const Struct& all, Struct& given) {
