@@ -72,7 +72,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/recorder.h DESTINATION ${header_folder
 # recorder.h finds its parts next to itself: <traceloom/recorder.h> needs one -I, or none below /usr/local, and no
 # "record/session.h" of the program is taken for ours.
 # What few programs need besides recorder.h: schedules, the host, memory.
-foreach(header IN ITEMS recorder position slots marker timed_range session trace_handler schedule host_recorder
+foreach(header IN ITEMS recorder failure position slots marker timed_range session trace_handler schedule host_recorder
                         memory_scope)
   install_header(record/${header}.h "#include \"record/" "#include \"")
 endforeach()

@@ -27,9 +27,9 @@
 // here. Disks are whole disks: partitions, and devices made of other disks, would count twice.
 #pragma once
 
+#include "record/failure.h"
 #include "record/session.h"
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 

@@ -24,7 +24,7 @@
 // of YAML or, if its name ends in .json, as an object of JSON; a killed run leaves what it wrote.
 #pragma once
 
-#include "record/position.h"
+#include "record/failure.h"
 
 #include <cstdint>
 #include <functional>

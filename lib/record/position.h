@@ -10,29 +10,10 @@
 #include "record/traceloom.h"
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <initializer_list>
-#include <stdexcept>
 
 namespace traceloom::record {
-
-namespace detail {
-
-// Throws what a function of traceloom.h has found wrong. Without exceptions the program ends: there
-// Session::open() takes the place of the constructor.
-template <typename Exception = std::runtime_error>
-[[noreturn]] inline void fail() {
-#ifdef __cpp_exceptions
-  throw Exception(traceloom_last_error());
-#else
-  std::fprintf(stderr, "%s\n", traceloom_last_error());
-  std::abort();
-#endif
-}
-
-}  // namespace detail
 
 // The answer of a schedule for a batch.
 enum class Action : std::uint8_t { skip, warmup, active, active_and_save };

@@ -5,6 +5,7 @@
 // Any other function of a Position will do as a schedule.
 #pragma once
 
+#include "record/failure.h"
 #include "record/position.h"
 
 #include <cstdint>

@@ -12,6 +12,7 @@
 // text.
 #pragma once
 
+#include "record/failure.h"
 #include "record/position.h"
 #include "record/trace_handler.h"
 
@@ -19,7 +20,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
