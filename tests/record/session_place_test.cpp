@@ -43,7 +43,8 @@ void set_all(const LauncherVariables& variables) {
 constexpr char kFolder[] = "{run_name}/{world_size}ranks/node{node_rank}";
 
 SessionOptions settled_from(const Options& options) {
-  SessionOptions settled(&detail::OptionsForC(options).get());
+  detail::OptionsForC given(options);  // what it points to is read until it is settled
+  SessionOptions settled(&given.get());
   settled.settle();
   return settled;
 }

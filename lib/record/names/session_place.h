@@ -26,7 +26,8 @@ namespace traceloom::record {
 
 // No text is NULL. Functions are the program's, which it may have left out.
 struct SessionOptions : traceloom_options {
-  // Throws std::invalid_argument for a struct without a size.
+  // Throws std::invalid_argument for a struct without a size. What it points to must live until
+  // settle() has returned.
   explicit SessionOptions(const traceloom_options* given);
 
   // Sets rank, world size and node as known_place() has them, or to 0 if nobody says them, and
